@@ -1,0 +1,95 @@
+"""The trace: what all parsers lead to and all analyses start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """What every activity is; see ``commscope.classify``.
+
+    ``of_event`` is aligned with ``Trace.events``; ``family`` with the dictionary of its names.
+    """
+
+    of_event: npt.NDArray[np.uint8]
+    family: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that went into the trace and how well it could be read."""
+
+    file: str
+    format: str
+    rank: int | None
+    sha256: str | None
+    bytes: int
+    events: int
+    versions: dict[str, str]
+    is_rocm: bool | None
+    gpu_names: tuple[str, ...]
+    events_repaired: int
+    events_lost: int
+    bytes_lost: int
+    cut: str | None
+    last_good_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that was decided on the way and that a reader of the numbers must know.
+
+    ``topic`` is one of ranks, captures, steps, files, clocks, streams.
+    """
+
+    topic: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What repairing the time stamps of a rank did (rule Q4); times in ns."""
+
+    rank: int
+    broken: int
+    clipped: int
+    tolerated: int  #: overlaps on one stream of at most 1 us, left as they are
+    busy_before_ns: int  #: sum of durations before
+    busy_after_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepSource:
+    """How the steps were found, and how sure that is (match share for inferred ones)."""
+
+    kind: str  #: annotation, marker, inferred or whole_trace
+    confidence: float
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All ranks of one capture: tables of ``commscope.schema`` with what is known of them.
+
+    The host table keeps the ranks' own clocks; so do the events.
+    """
+
+    events: pa.Table
+    host: pa.Table
+    collectives: pa.Table
+    steps: pa.Table
+    ranks: pa.Table
+    classes: Classes
+    step_source: StepSource
+    files: tuple[SourceFile, ...]
+    repairs: tuple[Repair, ...]
+    notes: tuple[Note, ...]
+
+    def _repr_html_(self) -> str:
+        ranks, steps = self.ranks.num_rows, len(set(self.steps.column("step").to_pylist()))
+        return f"<b>Trace</b>: {ranks} ranks, {steps} steps, {self.events.num_rows:,} activities"
