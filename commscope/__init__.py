@@ -1,0 +1,1 @@
+"""commscope: which communication was exposed, why, and what fixing it would win."""

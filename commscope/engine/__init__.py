@@ -1,0 +1,1 @@
+"""Loading: from paths to a trace."""

@@ -1,0 +1,1 @@
+"""Rules that judge a trace: can it be trusted, and what is wrong."""

@@ -1,0 +1,1 @@
+"""From what parsers read to one trace: repair, launches, ranks, steps."""

@@ -1,0 +1,1 @@
+"""The report: one model, several outputs."""

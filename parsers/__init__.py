@@ -1,0 +1,1 @@
+"""Parsers: one format each, all filling the tables of commscope.schema."""

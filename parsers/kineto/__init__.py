@@ -1,0 +1,1 @@
+"""The PyTorch profiler's (Kineto) JSON."""

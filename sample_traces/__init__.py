@@ -1,0 +1,1 @@
+"""Small real traces with known answers."""
