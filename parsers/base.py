@@ -51,7 +51,8 @@ class Health:
 class Facts:
     """What a file says of its process; null where it does not."""
 
-    rank: int | None = None
+    rank: int | None = None  #: as the metadata says
+    records_rank: int | None = None  #: as most records of collectives say
     world_size: int | None = None
     host: str | None = None
     pid: int | None = None

@@ -1,0 +1,23 @@
+"""What an activity is, told from its name: class, kernel family, collective operation.
+
+Everything here works on the dictionary of distinct names, never on the rows of a table. The
+classes are those of the definitions: communication, compute and copy.
+"""
+
+from __future__ import annotations
+
+from commscope.classify.classifier import classify_names
+from commscope.classify.collective import canonical_op, dtype_bytes, op_from_name
+from commscope.classify.families import FAMILIES
+from commscope.classify.user import NO_PATTERNS, ActivityClass, Patterns
+
+__all__ = [
+    "FAMILIES",
+    "NO_PATTERNS",
+    "ActivityClass",
+    "Patterns",
+    "canonical_op",
+    "classify_names",
+    "dtype_bytes",
+    "op_from_name",
+]

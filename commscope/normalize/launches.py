@@ -1,0 +1,50 @@
+"""Which call launched which activity: by correlation id, one call to many activities."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+
+from commscope.columns import NONE, Bool, Int64, codes, int64, nullable
+from commscope.normalize.parts import Tables, with_column
+from commscope.schema import Flag
+
+_GRAPH = re.compile(r"GraphLaunch")
+
+
+def link_launches(tables: Tables) -> Tables:
+    """The tables with ``launch_ns`` of every activity whose call is there, and graph replays flagged."""
+    events, host = tables.events, tables.host
+    call = _call_of(int64(events, "correlation"), int64(host, "correlation"), int64(host, "start_ns"))
+    linked = call >= 0
+    launch = np.where(linked, int64(host, "start_ns")[np.maximum(call, 0)], NONE) if len(host) else call
+    flags = np.asarray(events.column("flags").to_numpy()).copy()
+    flags[linked & _shared(call) & _is_graph_launch(host)[np.maximum(call, 0)]] |= Flag.GRAPH
+    events = with_column(events, "launch_ns", nullable(np.where(linked, launch, NONE)))
+    return Tables(with_column(events, "flags", pa.array(flags)), host, tables.collectives)
+
+
+def _call_of(wanted: Int64, ids: Int64, starts: Int64) -> Int64:
+    """For each correlation the row of the earliest call with it; -1 where there is none."""
+    order = np.lexsort((starts, ids))
+    order = order[ids[order] != NONE]
+    if not len(order):
+        return np.full(len(wanted), -1, np.int64)
+    position = np.searchsorted(ids[order], wanted)
+    row = order[np.minimum(position, len(order) - 1)]
+    return np.where((wanted != NONE) & (ids[row] == wanted), row, -1)
+
+
+def _shared(call: Int64) -> Bool:
+    """Activities that share their call with others."""
+    _, inverse, counts = np.unique(call, return_inverse=True, return_counts=True)
+    return np.asarray(counts[inverse.reshape(-1)] > 1)
+
+
+def _is_graph_launch(host: pa.Table) -> Bool:
+    """Host rows that launch a graph; one row at least, so that it can be indexed."""
+    rows, words = codes(host, "name")
+    is_graph = np.array([bool(_GRAPH.search(word)) for word in words] + [False])
+    return is_graph[rows] if len(rows) else np.zeros(1, np.bool_)

@@ -1,0 +1,74 @@
+"""One rank's share of one file: what ranks are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from commscope.columns import NONE, Int64, int64
+from commscope.parsers.base import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The tables of one process, as parsed; ``collectives.event`` is a row of ``events``."""
+
+    events: pa.Table
+    host: pa.Table
+    collectives: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one file says of one rank."""
+
+    rank: int
+    rank_source: str  #: given, metadata, records, file or assumed
+    device: int
+    reading: Reading
+    tables: Tables
+
+    @property
+    def file(self) -> str:
+        """The file's name, as shown."""
+        return self.reading.input.file
+
+    def span_ns(self) -> tuple[int, int]:
+        """First start and last end of its activities on the wall clock, as far as the file has one."""
+        start = int64(self.tables.events, "start_ns")
+        end = start + int64(self.tables.events, "dur_ns")
+        base = self.reading.facts.base_ns
+        return int(start.min()) + base, int(end.max()) + base
+
+
+def with_column(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    """The table with one column's values replaced."""
+    index = table.schema.get_field_index(name)
+    return table.set_column(index, table.schema.field(index), values)
+
+
+def take(tables: Tables, event_rows: Int64, host_rows: Int64) -> Tables:
+    """Some rows of the events and of the host, with the collectives of those events."""
+    position = np.full(tables.events.num_rows, NONE, np.int64)
+    position[event_rows] = np.arange(len(event_rows))
+    moved = position[int64(tables.collectives, "event")]
+    kept = np.flatnonzero(moved != NONE)
+    collectives = tables.collectives.take(pa.array(kept))
+    return Tables(
+        tables.events.take(pa.array(event_rows)),
+        tables.host.take(pa.array(host_rows)),
+        with_column(collectives, "event", pa.array(moved[kept])),
+    )
+
+
+def constant_rank(table: pa.Table, rank: int) -> pa.Table:
+    """The table with one rank on all rows."""
+    return with_column(table, "rank", pa.array(np.full(table.num_rows, rank, np.int32)))
+
+
+def distinct(table: pa.Table, name: str) -> list[int]:
+    """The distinct values of a column that are not null, in order."""
+    return sorted(v for v in pc.unique(table.column(name)).to_pylist() if v is not None)

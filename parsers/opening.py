@@ -1,0 +1,539 @@
+"""Open a source, whatever it is packed in, as blocks of decompressed bytes.
+
+Bytes flow through layers, each with ``read(n)`` and ``cut``: the stored bytes (a file, a part of
+an archive, a pipe), the archive's own packing, the hash, then one decoder for each compression
+that the first bytes show. A stream that is cut or corrupt ends early and says so in ``cut``: it
+never raises. A cut loses nothing that can be decoded, nor does damage in gzip and zip. Before a
+damaged spot in bz2, xz or zstd up to 1 MB may be lost, as those libraries drop what they hold.
+"""
+
+from __future__ import annotations
+
+import bz2
+import hashlib
+import io
+import lzma
+import os
+import re
+import select
+import stat
+import sys
+import tempfile
+import threading
+import weakref
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from queue import SimpleQueue
+from typing import BinaryIO, Protocol
+
+import pyarrow as pa
+
+from commscope.errors import UsageError
+
+#: Blocks of this size keep the reader ahead and the hash busy without filling the memory.
+BLOCK_BYTES = 4 << 20
+_BLOCKS_AHEAD = 4
+_STORED_BYTES = 256 << 10
+#: As bz2 and xz drop the output of the call that meets damage, it is kept small.
+_SLOW_BYTES = 64 << 10
+_MAGIC_BYTES = 6
+_MOST_COMPRESSIONS = 3
+_POLL_MS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Where the bytes of an archive's member lie in the archive."""
+
+    offset: int  #: first byte of the member as stored
+    size: int  #: length as stored
+    method: str | None = None  #: codec of ``CODECS`` that the archive packed it with
+    crc: int | None = None  #: CRC-32 of the member, where the archive tells it
+    unpacked: bool = False  #: the offset counts in the archive once that is decompressed
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file, a member of an archive or standard input: something to read a trace from."""
+
+    path: Path | None  #: null is standard input
+    member: str | None = None  #: name inside the archive at ``path``
+    label: str = "-"  #: name relative to what was given: never absolute, unique in a run
+    size: int | None = None  #: bytes as stored, so compressed
+    modified: int | None = None  #: time of the last change, ns
+    named: bool = True  #: the user named it, rather than a folder, archive or pattern with it
+    part: Part | None = None  #: where the member lies in its archive
+
+
+class Layer(Protocol):
+    """Bytes from somewhere: at most ``n`` at a time, none at the end."""
+
+    cut: str | None
+
+    def read(self, n: int, /) -> bytes:
+        """The next bytes, at most n."""
+        ...
+
+
+class _File:
+    """Bytes of a file from an offset on; the file's own position is not used."""
+
+    def __init__(self, file: int, source: Source) -> None:
+        self.cut: str | None = None
+        self.taken = 0
+        self.stopped = threading.Event()
+        self._file, self._label = file, source.label
+        self._offset = source.part.offset if source.part else 0
+        self._size = source.part.size if source.part else None
+
+    def read(self, n: int, /) -> bytes:
+        if self._size is not None:
+            n = min(n, self._size - self.taken)
+        try:
+            data = os.pread(self._file, n, self._offset + self.taken)
+        except OSError as error:
+            raise unreadable(self._label, error) from error
+        if n and not data and self._size is not None:
+            self.cut = f"the archive ends {self._size - self.taken} bytes before this member does"
+        self.taken += len(data)
+        return data
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
+class _Pipe:
+    """A stream that can be read once only; its head is kept until it is read in earnest."""
+
+    def __init__(self, label: str, stream: BinaryIO) -> None:
+        self.head, self.spent = bytearray(), False
+        self._label, self._stream = label, stream
+        try:
+            self._file: int | None = stream.fileno()
+        except (OSError, ValueError):
+            self._file = None
+
+    def pull(self, n: int, stopped: threading.Event) -> bytes:
+        """The next n bytes at most; none at the end, or once it is stopped."""
+        try:
+            if not self._is_ready(stopped):
+                return b""
+            return os.read(self._file, n) if self._file is not None else self._stream.read(n)
+        except (OSError, ValueError) as error:
+            raise unreadable(self._label, error) from error
+
+    def _is_ready(self, stopped: threading.Event) -> bool:
+        if self._file is None:
+            return True
+        poll = select.poll()
+        poll.register(self._file, select.POLLIN)
+        while not stopped.is_set():
+            if poll.poll(_POLL_MS):
+                return True
+        return False
+
+    def close(self) -> None:
+        """Close the stream, unless it is standard input, which is not ours."""
+        if self._stream is not sys.stdin.buffer:
+            self._stream.close()
+
+
+class _Piped:
+    """A pipe from its first byte on; what a rehearsal reads is kept for the next."""
+
+    def __init__(self, pipe: _Pipe, source: Source, rehearsal: bool) -> None:
+        if pipe.spent:
+            raise UsageError(f"{source.label}: can be read once only; save it to a file first")
+        pipe.spent = not rehearsal
+        self.cut: str | None = None
+        self.taken = 0
+        self.stopped = threading.Event()
+        self._pipe, self._rehearsal = pipe, rehearsal
+
+    def read(self, n: int, /) -> bytes:
+        data = bytes(self._pipe.head[self.taken : self.taken + n])
+        if not data:
+            data = self._pipe.pull(n, self.stopped)
+            if self._rehearsal:
+                self._pipe.head += data
+        self.taken += len(data)
+        return data
+
+    def close(self) -> None:
+        if not self._rehearsal:
+            self._pipe.close()
+
+
+class _Peeked:
+    """A layer whose first bytes can be seen before they are read."""
+
+    def __init__(self, layer: Layer, n: int) -> None:
+        self.cut: str | None = None
+        self._layer = layer
+        self.head = gather(layer, _MAGIC_BYTES, n)
+
+    def read(self, n: int, /) -> bytes:
+        if not self.head:
+            return self._layer.read(n)
+        data, self.head = self.head[:n], self.head[n:]
+        return data
+
+
+class _Hashed:
+    """A layer that hashes what passes, and checks it where its checksum is known."""
+
+    def __init__(self, layer: Layer, crc: int | None) -> None:
+        self.cut: str | None = None
+        self._layer, self._sha = layer, hashlib.sha256()
+        self._expected, self._crc = crc, 0
+
+    def read(self, n: int, /) -> bytes:
+        data = self._layer.read(n)
+        self._sha.update(data)
+        if self._expected is not None:
+            self._crc = zlib.crc32(data, self._crc)
+            if not data and self._crc != self._expected:
+                self.cut = "its checksum is wrong: some of its bytes are damaged"
+        return data
+
+    def sha256(self) -> str:
+        return self._sha.hexdigest()
+
+
+class _DamageError(Exception):
+    """A decoder met damage; carries what it could still decode."""
+
+
+class _Inflate:
+    """zlib with the interface of bz2 and lzma, giving all that precedes damage."""
+
+    def __init__(self, window: int) -> None:
+        self._zlib = zlib.decompressobj(window)
+
+    @property
+    def eof(self) -> bool:
+        return self._zlib.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._zlib.unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._zlib.unconsumed_tail
+
+    def decompress(self, data: bytes, n: int) -> bytes:
+        data = self._zlib.unconsumed_tail + data
+        before = self._zlib.copy()
+        try:
+            return self._zlib.decompress(data, n)
+        except zlib.error as error:
+            raise _DamageError(_inflate_bytewise(before, data)) from error
+
+
+def _inflate_bytewise(decoder: zlib._Decompress, data: bytes) -> bytes:
+    decoded = []
+    try:
+        for at in range(len(data)):
+            decoded.append(decoder.decompress(data[at : at + 1]))  # noqa: PERF401
+    except zlib.error:
+        pass
+    return b"".join(decoded)
+
+
+class _Decoder(Protocol):
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    @property
+    def needs_input(self) -> bool: ...
+    def decompress(self, data: bytes, n: int, /) -> bytes: ...
+
+
+class _Decoded:
+    """A layer decoded: any number of compressed streams, one after the other."""
+
+    def __init__(self, codec: str, most: int, start: Callable[[], _Decoder], layer: Layer) -> None:
+        self.cut: str | None = None
+        self._codec, self._most, self._start, self._layer = codec, most, start, layer
+        self._decoder, self._input, self._ended = start(), b"", False
+
+    def read(self, n: int, /) -> bytes:
+        data = b""
+        while not data and not self._ended:
+            if self._decoder.eof:
+                self._next_stream()
+            else:
+                data = self._decode(min(n, self._most))
+        return data
+
+    def _decode(self, n: int) -> bytes:
+        if self._decoder.needs_input and not self._input:
+            self._input = self._layer.read(min(_STORED_BYTES, self._most))
+            if not self._input:
+                return self._end(f"the {self._codec} data is cut: its end is missing")
+        data, self._input = self._input, b""
+        try:
+            return self._decoder.decompress(data, n)
+        except (_DamageError, OSError, EOFError, lzma.LZMAError) as error:
+            self._end(f"the {self._codec} data is damaged: what follows cannot be decoded")
+            return error.args[0] if isinstance(error, _DamageError) else b""
+
+    def _next_stream(self) -> None:
+        rest = self._decoder.unused_data.lstrip(b"\0")
+        while len(rest) < _MAGIC_BYTES and (more := self._layer.read(_STORED_BYTES)):
+            rest = (rest + more).lstrip(b"\0")
+        if codec_of(rest) == self._codec:
+            self._decoder, self._input = self._start(), rest
+        else:
+            self._end(f"bytes that follow the {self._codec} data were ignored" if rest else None)
+
+    def _end(self, reason: str | None) -> bytes:
+        self._ended, self.cut = True, reason
+        return b""
+
+
+class _Raw(io.RawIOBase):
+    """A layer as the file object that Arrow wants."""
+
+    def __init__(self, layer: Layer) -> None:
+        self._layer = layer
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, n: int = -1, /) -> bytes:
+        return self._layer.read(n)
+
+
+class _Zstd:
+    """A layer decoded by Arrow's zstd, which needs no package of its own."""
+
+    def __init__(self, layer: Layer) -> None:
+        self.cut: str | None = None
+        # The buffer lets Arrow work for long without the interpreter, which the consumer needs.
+        stored = pa.BufferedInputStream(pa.PythonFile(_Raw(layer), mode="r"), _STORED_BYTES)
+        self._stream = pa.CompressedInputStream(stored, "zstd")
+
+    def read(self, n: int, /) -> bytes:
+        if self.cut:
+            return b""
+        buffer = bytearray(n)
+        try:
+            return bytes(memoryview(buffer)[: self._stream.readinto(buffer)])
+        except OSError as error:
+            is_cut = "runcated" in str(error)
+            self.cut = _ZSTD_CUT if is_cut else _ZSTD_DAMAGED
+            # Arrow does not say how much it wrote before the error; the rest is still zero.
+            return bytes(buffer.rstrip(b"\0"))
+
+
+_ZSTD_CUT = "the zstd data is cut: its end is missing"
+_ZSTD_DAMAGED = "the zstd data is damaged: what follows cannot be decoded"
+
+#: How to decode each compression.
+CODECS: dict[str, Callable[[Layer], Layer]] = {
+    "gzip": partial(_Decoded, "gzip", BLOCK_BYTES, partial(_Inflate, 31)),
+    "deflate": partial(_Decoded, "deflate", BLOCK_BYTES, partial(_Inflate, -15)),
+    "bz2": partial(_Decoded, "bz2", _SLOW_BYTES, bz2.BZ2Decompressor),
+    "xz": partial(_Decoded, "xz", _SLOW_BYTES, lzma.LZMADecompressor),
+    "zstd": _Zstd,
+}
+
+_MAGIC = re.compile(
+    rb"(?P<gzip>\x1f\x8b\x08)|(?P<bz2>BZh[1-9])|(?P<xz>\xfd7zXZ\0|\x5d\0\0)"
+    rb"|(?P<zstd>\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)",
+    re.DOTALL,
+)
+
+
+def codec_of(head: bytes) -> str | None:
+    """The compression that the first bytes show, or null."""
+    found = _MAGIC.match(head)
+    return found.lastgroup if found else None
+
+
+def gather(layer: Layer, least: int, most: int) -> bytes:
+    """At least ``least`` bytes of the layer, fewer only at its end, and never above ``most``."""
+    first = layer.read(most)
+    if not first or len(first) >= least:
+        return first
+    parts, size = [first], len(first)
+    while size < least and (part := layer.read(most - size)):
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
+def unreadable(label: str, error: Exception) -> UsageError:
+    """The error for a file that the system does not let us read."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return UsageError(f"{label}: cannot be read ({reason}); check the name and the permissions")
+
+
+_pipes: dict[BinaryIO | Path, _Pipe] = {}
+
+
+def _pipe_of(source: Source) -> _Pipe:
+    """The one pipe of this path: its head must outlive whoever looks at it."""
+    key = sys.stdin.buffer if source.path is None else source.path
+    if key not in _pipes:
+        stream = sys.stdin.buffer if source.path is None else source.path.open("rb")
+        _pipes[key] = _Pipe(source.label, stream)
+    return _pipes[key]
+
+
+def _stored(source: Source, rehearsal: bool) -> _File | _Piped:
+    """The bytes of the source as they are stored."""
+    try:
+        if source.path is None or stat.S_ISFIFO(source.path.stat().st_mode):
+            return _Piped(_pipe_of(source), source, rehearsal)
+        if source.part and source.part.unpacked:
+            return _File(os.dup(unpacked(source.path, source.modified).file), source)
+        return _File(os.open(source.path, os.O_RDONLY), source)
+    except OSError as error:
+        raise unreadable(source.label, error) from error
+
+
+class _Pipeline:
+    """All layers of a source, the stored bytes at the bottom."""
+
+    def __init__(self, stored: _File | _Piped, part: Part | None, n: int) -> None:
+        self.stored = stored
+        self.layers: list[Layer] = [stored]
+        if part and part.method:
+            self.layers.append(CODECS[part.method](stored))
+        self.hashed = _Hashed(self.layers[-1], part.crc if part else None)
+        self.layers.append(self.hashed)
+        for _ in range(_MOST_COMPRESSIONS):
+            peeked = _Peeked(self.layers[-1], n)
+            self.layers.append(peeked)
+            codec = codec_of(peeked.head)
+            if not codec:
+                break
+            self.layers.append(CODECS[codec](peeked))
+
+    def read(self, n: int) -> bytes:
+        """Decoded bytes: n of them, fewer only at the end."""
+        return gather(self.layers[-1], n, n)
+
+    @property
+    def cut(self) -> str | None:
+        """The reason closest to the stored bytes, of which the others are consequences."""
+        return next((layer.cut for layer in self.layers if layer.cut), None)
+
+
+@contextmanager
+def _pipeline(source: Source, n: int, *, rehearsal: bool) -> Iterator[_Pipeline]:
+    with closing(_stored(source, rehearsal)) as stored:
+        yield _Pipeline(stored, source.part, n)
+
+
+class Blocks:
+    """Blocks of decompressed bytes, read ahead by a thread of their own."""
+
+    def __init__(self, pipeline: _Pipeline, block_bytes: int, thread: Executor) -> None:
+        self.sha256: str | None = None  #: of the bytes as stored, once all blocks were given
+        self.cut: str | None = None  #: why the data ends early, once all blocks were given
+        self._pipeline, self._block_bytes = pipeline, block_bytes
+        self._queue: SimpleQueue[bytes] = SimpleQueue()
+        self._slots = threading.Semaphore(_BLOCKS_AHEAD)
+        self._stopped = threading.Event()
+        self._reading = thread.submit(self._read_ahead)
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes read so far as they are stored, so compressed."""
+        return self._pipeline.stored.taken
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The blocks in order; raises UsageError where the source cannot be read on."""
+        while block := self._queue.get():
+            self._slots.release()
+            yield block
+        self._queue.put(b"")
+        self._reading.result()
+
+    def stop(self) -> None:
+        """Let the thread end soon, whatever it does."""
+        self._stopped.set()
+        self._pipeline.stored.stopped.set()
+        self._slots.release()
+
+    def _read_ahead(self) -> None:
+        try:
+            while self._has_room() and (block := self._pipeline.read(self._block_bytes)):
+                self._queue.put(block)
+            while not self._stopped.is_set() and self._pipeline.hashed.read(_STORED_BYTES):
+                pass
+            if not self._stopped.is_set():
+                self.sha256, self.cut = self._pipeline.hashed.sha256(), self._pipeline.cut
+        finally:
+            self._queue.put(b"")
+
+    def _has_room(self) -> bool:
+        self._slots.acquire()
+        return not self._stopped.is_set()
+
+
+@contextmanager
+def open_blocks(source: Source, *, block_bytes: int = BLOCK_BYTES) -> Iterator[Blocks]:
+    """The source's decompressed bytes in blocks of ``block_bytes``, only the last one shorter.
+
+    Leaving the context early ends the thread that reads. Raises UsageError where the source
+    cannot be read.
+    """
+    with (
+        _pipeline(source, block_bytes, rehearsal=False) as pipeline,
+        ThreadPoolExecutor(1, "commscope-reader") as thread,
+    ):
+        blocks = Blocks(pipeline, block_bytes, thread)
+        try:
+            yield blocks
+        finally:
+            blocks.stop()
+
+
+def read_head(source: Source, size: int = 64 << 10) -> bytes:
+    """The first decompressed bytes, without reading much more than those.
+
+    Raises UsageError where the source cannot be read.
+    """
+    with _pipeline(source, size, rehearsal=True) as pipeline:
+        return pipeline.read(size)
+
+
+class Unpacked:
+    """A compressed archive, decompressed into a file without a name."""
+
+    def __init__(self, source: Source) -> None:
+        unnamed = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        weakref.finalize(self, unnamed.close)
+        self.file = unnamed.fileno()
+        with open_blocks(source) as blocks:
+            for block in blocks:
+                self._write(memoryview(block))
+        self.cut = blocks.cut
+
+    def _write(self, data: memoryview) -> None:
+        while data:
+            data = data[os.write(self.file, data) :]
+
+
+@lru_cache(maxsize=8)
+def unpacked(path: Path, modified: int | None) -> Unpacked:  # noqa: ARG001
+    """The archive at the path, decompressed once for all its members.
+
+    Raises UsageError where it cannot be read or the temporary folder has no room.
+    """
+    try:
+        return Unpacked(Source(path, label=path.name))
+    except OSError as error:
+        reason = f"{path.name}: cannot be unpacked ({error.strerror})"
+        raise UsageError(f"{reason}; name a folder with room in TMPDIR") from error

@@ -1,0 +1,371 @@
+"""Find the files that a user means: files, folders, patterns, archives and standard input."""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import glob
+import itertools
+import os
+import re
+import stat
+import struct
+import tarfile
+import zipfile
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from commscope.parsers.opening import Part, Source, codec_of, read_head, unpacked, unreadable
+
+from commscope.errors import CorruptTrace, FormatError, UsageError
+
+_HEAD_BYTES = 512
+_MAGIC_BYTES = 8
+_ZIP_METHODS = {0: None, 8: "deflate", 12: "bz2", 93: "zstd"}
+_ZIP_LOCAL = struct.Struct("<4s22xHH")
+_MOST_EXAMPLES = 3
+
+#: What zipfile and tarfile raise on archives that are damaged.
+_ARCHIVE_ERRORS = (
+    *(zipfile.BadZipFile, tarfile.TarError, NotImplementedError),
+    *(OSError, ValueError, OverflowError, EOFError, struct.error),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The sources in natural order of their labels, and what was passed over."""
+
+    sources: tuple[Source, ...]
+    notes: tuple[str, ...]  #: one sentence each
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A source with its label still open: the root's last parts may have to go before it."""
+
+    root: tuple[str, ...]
+    source: Source
+
+
+def find_sources(paths: Sequence[str | os.PathLike[str]]) -> Found:
+    """The files, folders, patterns, archives and ``-`` given, as sources; every real file once.
+
+    Raises UsageError where something given is missing, empty or unreadable, FormatError where an
+    archive given is damaged or encrypted.
+    """
+    if not paths:
+        raise UsageError("no input was given; name a trace file, a folder or - for standard input")
+    search = _Search()
+    for path in paths:
+        search.add(os.fspath(path))
+    return Found(_labelled(search.entries()), search.notes())
+
+
+class _Search:
+    """What was found so far: by real file, so that none counts twice."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int], list[_Entry]] = {}
+        self._skipped: defaultdict[str, list[str]] = defaultdict(list)
+        self._remarks: list[str] = []
+
+    def entries(self) -> list[_Entry]:
+        return [entry for entries in self._found.values() for entry in entries]
+
+    def notes(self) -> tuple[str, ...]:
+        skipped = [_count(what, names) for what, names in self._skipped.items()]
+        return (*skipped, *self._remarks)
+
+    def add(self, given: str) -> None:
+        """Add what one argument of the user means."""
+        path = Path(given)
+        if given == "-":
+            self._found[0, 0] = [_Entry((), Source(None, label="stdin"))]
+        elif _mode(path) is None:
+            self._add_pattern(given)
+        elif path.is_dir():
+            self._add_folder(path)
+        else:
+            self._add_named(path)
+
+    def _add_pattern(self, pattern: str) -> None:
+        if not glob.has_magic(pattern):
+            raise _missing(pattern)
+        found = sorted(glob.iglob(pattern, recursive=True), key=natural)
+        if not found:
+            raise UsageError(f"{pattern}: no file fits this pattern")
+        for path in map(Path, found):
+            if path.is_dir():
+                self._add_all(self._walk(path), _fixed_part(pattern))
+            else:
+                self._add_all([path], _fixed_part(pattern))
+
+    def _add_folder(self, folder: Path) -> None:
+        if not self._add_all(self._walk(folder), folder):
+            raise UsageError(f"{folder}: the folder holds no file that can be read")
+
+    def _add_named(self, path: Path) -> None:
+        mode = _mode(path) or 0
+        if not stat.S_ISREG(mode) and not stat.S_ISFIFO(mode):
+            raise UsageError(f"{path}: is neither a file, a folder nor a pipe")
+        self._add_file(path, path.parent, named=True)
+
+    def _add_all(self, paths: Iterable[Path], root: Path) -> int:
+        """Add files that were not named, passing over those that cannot be read."""
+        count = 0
+        for path in paths:
+            try:
+                self._add_file(path, root, named=False)
+                count += 1
+            except UsageError:
+                self._skipped["unreadable file"].append(_relative(path, root))
+            except FormatError as error:
+                self._remarks.append(f"skipped: {error}")
+        return count
+
+    def _add_file(self, path: Path, root: Path, *, named: bool) -> None:
+        status = path.stat()
+        identity = (status.st_dev, status.st_ino)
+        if identity in self._found:
+            if named:
+                self._found[identity] = [_named(entry) for entry in self._found[identity]]
+            return
+        label = _relative(path, root)
+        size = None if stat.S_ISFIFO(status.st_mode) else status.st_size
+        file = Source(path, None, label, size, status.st_mtime_ns, named)
+        kind = archive_kind(read_head(file, _HEAD_BYTES))
+        sources = [file] if kind is None else self._members(file, kind)
+        if not sources and named:
+            raise UsageError(f"{label}: the archive holds no file that can be read")
+        parts = Path(os.path.abspath(root)).parts[1:]
+        self._found[identity] = [_Entry(parts, source) for source in sources]
+
+    def _members(self, archive: Source, kind: str) -> list[Source]:
+        """One source for each file in the archive, but for archives in it."""
+        members = []
+        for source in list_members(archive, kind, self._remarks):
+            if archive_kind(read_head(source, _HEAD_BYTES)) is None:
+                members.append(source)
+            else:
+                self._skipped["archive inside an archive"].append(source.label)
+        return members
+
+    def _walk(self, folder: Path) -> Iterator[Path]:
+        """All files below the folder; links come last, so that a file keeps its own name."""
+        pending, seen = deque([folder]), set()
+        while pending:
+            directory = pending.pop()
+            status = directory.stat()
+            if (status.st_dev, status.st_ino) in seen:
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            folders, links = [], []
+            for entry in self._listed(directory, folder):
+                mode = _mode(entry) or 0
+                if stat.S_ISDIR(mode):
+                    (links if entry.is_symlink() else folders).append(entry)
+                elif stat.S_ISREG(mode):
+                    yield entry
+                else:
+                    kind = "socket, pipe or device file" if mode else "broken symbolic link"
+                    self._skipped[kind].append(_relative(entry, folder))
+            pending.extend(reversed(folders))
+            pending.extendleft(links)
+
+    def _listed(self, directory: Path, folder: Path) -> list[Path]:
+        try:
+            names = os.listdir(directory)
+        except OSError as error:
+            if directory == folder:
+                raise unreadable(str(folder), error) from error
+            self._skipped["unreadable folder"].append(_relative(directory, folder))
+            return []
+        shown = [directory / name for name in names if not _is_hidden(name)]
+        return sorted(shown, key=lambda path: (path.is_symlink(), natural(path.name)))
+
+
+def natural(text: str) -> list[tuple[int, str]]:
+    """A key that sorts rank2 before rank10."""
+    # Numbers compare by length first, as int() refuses very long ones.
+    pieces = re.findall(r"[0-9]+|[^0-9]+", text)
+    return [(len(p.lstrip("0")), p.lstrip("0")) if p.isdecimal() else (-1, p) for p in pieces]
+
+
+def archive_kind(head: bytes) -> str | None:
+    """Whether the first bytes are those of a zip or tar archive; null for others."""
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "zip"
+    return "tar" if head[257:262] == b"ustar" else None
+
+
+def list_members(archive: Source, kind: str, remarks: list[str]) -> list[Source]:
+    """The files in an archive; where two have one name the later one, as unpacking would leave.
+
+    Adds a sentence to the remarks where members are missing. Raises FormatError where the archive
+    is damaged or encrypted.
+    """
+    if archive.path is None or archive.size is None:
+        raise UsageError(f"{archive.label}: an archive cannot come from a pipe; save it to a file")
+    with archive.path.open("rb") as stored:
+        is_packed = codec_of(stored.read(_MAGIC_BYTES)) is not None
+        file = _unpacked(archive, remarks) if is_packed else os.dup(stored.fileno())
+    with open(file, "rb") as plain:
+        plain.seek(0)
+        parts = _zip_parts if kind == "zip" else _tar_parts
+        members = dict(parts(archive, plain, remarks))
+    return [
+        replace(
+            archive,
+            member=name,
+            label=f"{archive.label}/{name}",
+            size=part.size,
+            named=False,
+            part=replace(part, unpacked=is_packed),
+        )
+        for name, part in members.items()
+    ]
+
+
+def _unpacked(archive: Source, remarks: list[str]) -> int:
+    assert archive.path is not None
+    whole = unpacked(archive.path, archive.modified)
+    if whole.cut:
+        remarks.append(f"{archive.label}: {whole.cut}; members may be missing")
+    return os.dup(whole.file)
+
+
+def _zip_parts(archive: Source, file: BinaryIO, _: list[str]) -> Iterator[tuple[str, Part]]:
+    try:
+        for info in zipfile.ZipFile(file).infolist():
+            name = _tidy(info.filename)
+            if name and not info.is_dir():
+                _refuse_unreadable(archive, info)
+                yield name, _zip_part(info, file)
+    except _ARCHIVE_ERRORS as error:
+        raise CorruptTrace(
+            f"{archive.label}: damaged zip archive ({error}); copy it again or unpack it first"
+        ) from error
+
+
+def _refuse_unreadable(archive: Source, info: zipfile.ZipInfo) -> None:
+    advice = "unpack it first and give the files"
+    if info.flag_bits & 1:
+        raise FormatError(f"{archive.label}: member {info.filename} is encrypted; {advice}")
+    if info.compress_type not in _ZIP_METHODS:
+        method = f"is packed by method {info.compress_type}, which is not supported"
+        raise FormatError(f"{archive.label}: member {info.filename} {method}; {advice}")
+
+
+def _zip_part(info: zipfile.ZipInfo, file: BinaryIO) -> Part:
+    file.seek(info.header_offset)
+    magic, name_bytes, extra_bytes = _ZIP_LOCAL.unpack(file.read(_ZIP_LOCAL.size))
+    if magic != b"PK\x03\x04":
+        raise zipfile.BadZipFile(f"no member at byte {info.header_offset}")
+    offset = info.header_offset + _ZIP_LOCAL.size + name_bytes + extra_bytes
+    return Part(offset, info.compress_size, _ZIP_METHODS[info.compress_type], info.CRC)
+
+
+def _tar_parts(archive: Source, file: BinaryIO, remarks: list[str]) -> Iterator[tuple[str, Part]]:
+    try:
+        with tarfile.open(fileobj=file, mode="r:") as members:
+            for info in members:
+                name = _tidy(info.name)
+                if name and info.isreg() and not info.issparse() and info.size >= 0:
+                    yield name, Part(info.offset_data, info.size)
+            file.seek(members.offset)
+            is_whole = not file.read(tarfile.BLOCKSIZE).strip(b"\0")
+    except _ARCHIVE_ERRORS:
+        is_whole = False
+    if not is_whole:
+        remarks.append(
+            f"{archive.label}: the tar archive is cut or damaged; members may be missing"
+        )
+
+
+def _tidy(name: str) -> str:
+    """The member's name without empty parts; empty for one that is hidden."""
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    return "" if any(map(_is_hidden, parts)) else "/".join(parts)
+
+
+def _is_hidden(name: str) -> bool:
+    return name == "__pycache__" or (name.startswith(".") and name != "..")
+
+
+def _mode(path: Path) -> int | None:
+    """The kind of file at the path, null where there is none; raises UsageError if hidden."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG):
+            return None
+        raise unreadable(str(path), error) from error
+
+
+def _missing(given: str) -> UsageError:
+    path = Path(given)
+    if path.is_symlink():
+        return UsageError(f"{given}: is a broken symbolic link; what it names is gone")
+    try:
+        names = os.listdir(path.parent)
+    except OSError:
+        return UsageError(f"{given}: no such file or folder; {path.parent} cannot be listed")
+    close = difflib.get_close_matches(path.name, names, _MOST_EXAMPLES)
+    hint = f"did you mean {' or '.join(close)}?" if close else f"check its name in {path.parent}"
+    return UsageError(f"{given}: no such file or folder; {hint}")
+
+
+def _fixed_part(pattern: str) -> Path:
+    """The folder that all matches of a pattern share."""
+    parts = Path(pattern).parts
+    fixed = itertools.takewhile(lambda part: not glob.has_magic(part), parts[:-1])
+    return Path(*fixed)
+
+
+def _relative(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+def _named(entry: _Entry) -> _Entry:
+    """The entry as one the user named; members of archives stay as they are."""
+    if entry.source.member is not None:
+        return entry
+    return replace(entry, source=replace(entry.source, named=True))
+
+
+def _count(what: str, names: list[str]) -> str:
+    """One sentence on what was skipped, with examples."""
+    plural = "s were" if len(names) > 1 else " was"
+    more = ", ..." if len(names) > _MOST_EXAMPLES else ""
+    return f"{len(names)} {what}{plural} skipped: {', '.join(names[:_MOST_EXAMPLES])}{more}"
+
+
+def _labelled(entries: list[_Entry]) -> tuple[Source, ...]:
+    """The sources, sorted, with as many parts of their roots in the label as tells them apart."""
+    depths = dict.fromkeys((entry.root for entry in entries), 0)
+    labels = [_label(entry, depths) for entry in entries]
+    while clashing := _clashing_roots(entries, labels, depths):
+        depths.update({root: depths[root] + 1 for root in clashing})
+        labels = [_label(entry, depths) for entry in entries]
+    sources = [replace(e.source, label=label) for e, label in zip(entries, labels, strict=True)]
+    return tuple(sorted(sources, key=lambda source: natural(source.label)))
+
+
+def _label(entry: _Entry, depths: dict[tuple[str, ...], int]) -> str:
+    prefix = entry.root[len(entry.root) - depths[entry.root] :]
+    return "/".join((*prefix, entry.source.label))
+
+
+def _clashing_roots(
+    entries: list[_Entry], labels: list[str], depths: dict[tuple[str, ...], int]
+) -> set[tuple[str, ...]]:
+    """The roots that two equal labels come from, and that have a part to give."""
+    times = Counter(labels)
+    roots = {e.root for e, label in zip(entries, labels, strict=True) if times[label] > 1}
+    return {root for root in roots if depths[root] < len(root)}
