@@ -33,11 +33,11 @@ from typing import BinaryIO, Protocol
 
 import pyarrow as pa
 
-from commscope.errors import UsageError
+from commscope.errors import CommscopeError, UsageError
 
-#: Blocks of this size keep the reader ahead and the hash busy without filling the memory.
+#: Large enough to keep the reader's thread busy, small enough to hold several.
 BLOCK_BYTES = 4 << 20
-_BLOCKS_AHEAD = 4
+_CHUNKS_AHEAD = 4
 _STORED_BYTES = 256 << 10
 #: As bz2 and xz drop the output of the call that meets damage, it is kept small.
 _SLOW_BYTES = 64 << 10
@@ -175,7 +175,7 @@ class _Peeked:
     def __init__(self, layer: Layer, n: int) -> None:
         self.cut: str | None = None
         self._layer = layer
-        self.head = gather(layer, _MAGIC_BYTES, n)
+        self.head = gather(layer, _MAGIC_BYTES, max(n, _MAGIC_BYTES))
 
     def read(self, n: int, /) -> bytes:
         if not self.head:
@@ -442,8 +442,9 @@ class Blocks:
         self.sha256: str | None = None  #: of the bytes as stored, once all blocks were given
         self.cut: str | None = None  #: why the data ends early, once all blocks were given
         self._pipeline, self._block_bytes = pipeline, block_bytes
+        self._chunk_bytes = _chunk_bytes(block_bytes)
         self._queue: SimpleQueue[bytes] = SimpleQueue()
-        self._slots = threading.Semaphore(_BLOCKS_AHEAD)
+        self._slots = threading.Semaphore(_CHUNKS_AHEAD)
         self._stopped = threading.Event()
         self._reading = thread.submit(self._read_ahead)
 
@@ -454,9 +455,10 @@ class Blocks:
 
     def __iter__(self) -> Iterator[bytes]:
         """The blocks in order; raises UsageError where the source cannot be read on."""
-        while block := self._queue.get():
+        while chunk := self._queue.get():
             self._slots.release()
-            yield block
+            for at in range(0, len(chunk), self._block_bytes):
+                yield chunk[at : at + self._block_bytes]
         self._queue.put(b"")
         self._reading.result()
 
@@ -468,8 +470,8 @@ class Blocks:
 
     def _read_ahead(self) -> None:
         try:
-            while self._has_room() and (block := self._pipeline.read(self._block_bytes)):
-                self._queue.put(block)
+            while self._has_room() and (chunk := self._pipeline.read(self._chunk_bytes)):
+                self._queue.put(chunk)
             while not self._stopped.is_set() and self._pipeline.hashed.read(_STORED_BYTES):
                 pass
             if not self._stopped.is_set():
@@ -482,6 +484,11 @@ class Blocks:
         return not self._stopped.is_set()
 
 
+def _chunk_bytes(block_bytes: int) -> int:
+    """How much to read at once: many small blocks, as the threads hinder each other in between."""
+    return block_bytes * max(1, BLOCK_BYTES // block_bytes)
+
+
 @contextmanager
 def open_blocks(source: Source, *, block_bytes: int = BLOCK_BYTES) -> Iterator[Blocks]:
     """The source's decompressed bytes in blocks of ``block_bytes``, only the last one shorter.
@@ -490,7 +497,7 @@ def open_blocks(source: Source, *, block_bytes: int = BLOCK_BYTES) -> Iterator[B
     cannot be read.
     """
     with (
-        _pipeline(source, block_bytes, rehearsal=False) as pipeline,
+        _pipeline(source, _chunk_bytes(block_bytes), rehearsal=False) as pipeline,
         ThreadPoolExecutor(1, "commscope-reader") as thread,
     ):
         blocks = Blocks(pipeline, block_bytes, thread)
@@ -530,10 +537,10 @@ class Unpacked:
 def unpacked(path: Path, modified: int | None) -> Unpacked:  # noqa: ARG001
     """The archive at the path, decompressed once for all its members.
 
-    Raises UsageError where it cannot be read or the temporary folder has no room.
+    Raises UsageError where it cannot be read, CommscopeError where the temporary folder is full.
     """
     try:
         return Unpacked(Source(path, label=path.name))
     except OSError as error:
         reason = f"{path.name}: cannot be unpacked ({error.strerror})"
-        raise UsageError(f"{reason}; name a folder with room in TMPDIR") from error
+        raise CommscopeError(f"{reason}; name a folder with room in TMPDIR") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import errno
 import glob
 import itertools
 import os
@@ -27,6 +26,7 @@ _MAGIC_BYTES = 8
 _ZIP_METHODS = {0: None, 8: "deflate", 12: "bz2", 93: "zstd"}
 _ZIP_LOCAL = struct.Struct("<4s22xHH")
 _MOST_EXAMPLES = 3
+_DIGITS = "0123456789"
 
 #: What zipfile and tarfile raise on archives that are damaged.
 _ARCHIVE_ERRORS = (
@@ -101,7 +101,7 @@ class _Search:
         for path in map(Path, found):
             if path.is_dir():
                 self._add_all(self._walk(path), _fixed_part(pattern))
-            else:
+            elif path.is_file():
                 self._add_all([path], _fixed_part(pattern))
 
     def _add_folder(self, folder: Path) -> None:
@@ -118,17 +118,20 @@ class _Search:
         """Add files that were not named, passing over those that cannot be read."""
         count = 0
         for path in paths:
-            try:
-                self._add_file(path, root, named=False)
-                count += 1
-            except UsageError:
-                self._skipped["unreadable file"].append(_relative(path, root))
-            except FormatError as error:
-                self._remarks.append(f"skipped: {error}")
+            self._try_file(path, root)
+            count += 1
         return count
 
+    def _try_file(self, path: Path, root: Path) -> None:
+        try:
+            self._add_file(path, root, named=False)
+        except UsageError:
+            self._skipped["unreadable file"].append(_relative(path, root))
+        except FormatError as error:
+            self._remarks.append(f"skipped: {error}")
+
     def _add_file(self, path: Path, root: Path, *, named: bool) -> None:
-        status = path.stat()
+        status = _status(path)
         identity = (status.st_dev, status.st_ino)
         if identity in self._found:
             if named:
@@ -159,7 +162,7 @@ class _Search:
         pending, seen = deque([folder]), set()
         while pending:
             directory = pending.pop()
-            status = directory.stat()
+            status = _status(directory)
             if (status.st_dev, status.st_ino) in seen:
                 continue
             seen.add((status.st_dev, status.st_ino))
@@ -190,9 +193,10 @@ class _Search:
 
 def natural(text: str) -> list[tuple[int, str]]:
     """A key that sorts rank2 before rank10."""
-    # Numbers compare by length first, as int() refuses very long ones.
-    pieces = re.findall(r"[0-9]+|[^0-9]+", text)
-    return [(len(p.lstrip("0")), p.lstrip("0")) if p.isdecimal() else (-1, p) for p in pieces]
+    # Numbers compare by length first, as int() refuses very long ones; rank02 is not rank2.
+    numbers = ((piece, piece.lstrip("0")) for piece in re.findall(r"[0-9]+|[^0-9]+", text))
+    key = [(len(bare), bare) if piece[0] in _DIGITS else (-1, piece) for piece, bare in numbers]
+    return [*key, (-2, text)]
 
 
 def archive_kind(head: bytes) -> str | None:
@@ -212,7 +216,7 @@ def list_members(archive: Source, kind: str, remarks: list[str]) -> list[Source]
         raise UsageError(f"{archive.label}: an archive cannot come from a pipe; save it to a file")
     with archive.path.open("rb") as stored:
         is_packed = codec_of(stored.read(_MAGIC_BYTES)) is not None
-        file = _unpacked(archive, remarks) if is_packed else os.dup(stored.fileno())
+        file = _unpacked(archive, archive.path, remarks) if is_packed else os.dup(stored.fileno())
     with open(file, "rb") as plain:
         plain.seek(0)
         parts = _zip_parts if kind == "zip" else _tar_parts
@@ -230,9 +234,8 @@ def list_members(archive: Source, kind: str, remarks: list[str]) -> list[Source]
     ]
 
 
-def _unpacked(archive: Source, remarks: list[str]) -> int:
-    assert archive.path is not None
-    whole = unpacked(archive.path, archive.modified)
+def _unpacked(archive: Source, path: Path, remarks: list[str]) -> int:
+    whole = unpacked(path, archive.modified)
     if whole.cut:
         remarks.append(f"{archive.label}: {whole.cut}; members may be missing")
     return os.dup(whole.file)
@@ -281,9 +284,7 @@ def _tar_parts(archive: Source, file: BinaryIO, remarks: list[str]) -> Iterator[
     except _ARCHIVE_ERRORS:
         is_whole = False
     if not is_whole:
-        remarks.append(
-            f"{archive.label}: the tar archive is cut or damaged; members may be missing"
-        )
+        remarks.append(f"{archive.label}: the tar is cut or damaged; members may be missing")
 
 
 def _tidy(name: str) -> str:
@@ -296,26 +297,31 @@ def _is_hidden(name: str) -> bool:
     return name == "__pycache__" or (name.startswith(".") and name != "..")
 
 
+def _status(path: Path) -> os.stat_result:
+    try:
+        return path.stat()
+    except OSError as error:
+        raise unreadable(str(path), error) from error
+
+
 def _mode(path: Path) -> int | None:
-    """The kind of file at the path, null where there is none; raises UsageError if hidden."""
+    """The kind of file at the path, links followed; null where there is none to be seen."""
     try:
         return path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+    except (OSError, ValueError):
         return None
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG):
-            return None
-        raise unreadable(str(path), error) from error
 
 
 def _missing(given: str) -> UsageError:
     path = Path(given)
-    if path.is_symlink():
-        return UsageError(f"{given}: is a broken symbolic link; what it names is gone")
     try:
+        if path.is_symlink():
+            return UsageError(f"{given}: is a broken symbolic link; what it names is gone")
         names = os.listdir(path.parent)
-    except OSError:
-        return UsageError(f"{given}: no such file or folder; {path.parent} cannot be listed")
+    except PermissionError as error:
+        return unreadable(given, error)
+    except (OSError, ValueError):
+        return UsageError(f"{given}: no such file or folder, nor is {path.parent} a folder")
     close = difflib.get_close_matches(path.name, names, _MOST_EXAMPLES)
     hint = f"did you mean {' or '.join(close)}?" if close else f"check its name in {path.parent}"
     return UsageError(f"{given}: no such file or folder; {hint}")

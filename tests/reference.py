@@ -16,8 +16,7 @@ import gzip
 import json
 import re
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -39,6 +38,7 @@ ANNOTATION = {"user_annotation", "cpu_op", "operator"}
 
 COLLECTIVE_NAME = re.compile("nccl|rccl|msccl", re.IGNORECASE)
 ROCM_COPY_NAME = re.compile(r"__amd_rocclr_(copy|fill)Buffer")
+INTEGER = re.compile(r"-?\d+")
 STEP_NAME = re.compile(r"ProfilerStep#(\d+)")
 
 
@@ -90,7 +90,7 @@ class File:
 
     head: dict[str, Any]
     events: int
-    categories: Counter[str]
+    categories: dict[str, int]
     recordings: tuple[Recording, ...]
 
     @property
@@ -130,6 +130,9 @@ class Step:
 
 # -- reading -----------------------------------------------------------------------------------
 
+Event = dict[str, Any]
+ByCategory = dict[str, list[Event]]
+
 
 def nanoseconds(microseconds: object) -> int:
     """Microseconds as the file writes them, to the nearest nanosecond."""
@@ -137,29 +140,33 @@ def nanoseconds(microseconds: object) -> int:
 
 
 def _integer(value: object) -> int | None:
-    return int(str(value)) if re.fullmatch(r"-?\d+", str(value)) else None
+    return int(str(value)) if INTEGER.fullmatch(str(value)) else None
 
 
-def _args(event: dict[str, Any]) -> dict[str, Any]:
+def _args(event: Event) -> dict[str, Any]:
     return event.get("args") or {}
 
 
-def _category(event: dict[str, Any]) -> str:
-    return str(event.get("cat", "")).lower()
-
-
-def _rank(event: dict[str, Any]) -> int | None:
+def _rank(event: Event) -> int | None:
     """The rank of an event of a merged file; null in all others."""
     return _integer(_args(event).get("rank"))
 
 
-def _span(event: dict[str, Any]) -> tuple[int, int]:
+def _correlation(event: Event) -> int:
+    return _integer(_args(event).get("correlation")) or 0
+
+
+def _span(event: Event) -> tuple[int, int]:
     start = nanoseconds(event["ts"])
     return start, start + nanoseconds(event["dur"])
 
 
-def _correlation(event: dict[str, Any]) -> int:
-    return _integer(_args(event).get("correlation")) or 0
+def _complete(events: ByCategory, categories: Iterable[str]) -> Iterator[tuple[str, Event]]:
+    """The events of these categories that have a length, each with its category."""
+    for category in categories:
+        for event in events.get(category, ()):
+            if event.get("ph") == "X" and "dur" in event:
+                yield category, event
 
 
 @dataclass(frozen=True)
@@ -170,20 +177,20 @@ class _Host:
     flows: frozenset[int | None]
 
     @classmethod
-    def of(cls, events: list[dict[str, Any]]) -> _Host:
+    def of(cls, events: ByCategory) -> _Host:
         launches: dict[tuple[int | None, int], int] = {}
-        for event in events:
-            if _category(event) in RUNTIME and _correlation(event) and event.get("ph") == "X":
+        for _, event in _complete(events, RUNTIME):
+            if _correlation(event):
                 key = (_rank(event), _correlation(event))
                 start = nanoseconds(event["ts"])
                 launches[key] = min(start, launches.get(key, start))
-        starts = (one for one in events if one.get("ph") == "s" and _category(one) == "ac2g")
+        starts = (one for one in events.get("ac2g", ()) if one.get("ph") == "s")
         return cls(launches, frozenset(_integer(one.get("id")) for one in starts))
 
-    def activity(self, event: dict[str, Any]) -> Activity:
+    def activity(self, category: str, event: Event) -> Activity:
         start, end = _span(event)
         return Activity(
-            kind=DEVICE.get(_category(event), _category(event)),
+            kind=DEVICE.get(category, category),
             name=str(event["name"]),
             start_ns=start,
             end_ns=end,
@@ -193,50 +200,53 @@ class _Host:
         )
 
 
-def _annotations(events: list[dict[str, Any]], rank: int | None) -> tuple[Annotation, ...]:
+def _annotations(events: ByCategory, rank: int | None) -> tuple[Annotation, ...]:
     found = []
-    for event in events:
+    for _, event in _complete(events, ANNOTATION):
         name = STEP_NAME.fullmatch(str(event.get("name")))
-        if name and _category(event) in ANNOTATION and _rank(event) == rank:
+        if name and _rank(event) == rank:
             found.append(Annotation(int(name[1]), *_span(event)))
     return tuple(sorted(found, key=lambda one: one.start_ns))
 
 
-def _is_other(event: dict[str, Any], rank: int | None) -> bool:
-    stream = _integer(_args(event).get("stream"))
-    known = _category(event) in DEVICE or _category(event) in RUNTIME
-    return not known and stream is not None and stream >= 0 and _rank(event) == rank
+def _others(events: ByCategory, host: _Host, rank: int | None) -> Iterator[Activity]:
+    for category, event in _complete(events, events.keys() - DEVICE.keys() - RUNTIME):
+        stream = _integer(_args(event).get("stream"))
+        if stream is not None and stream >= 0 and _rank(event) == rank:
+            yield host.activity(category, event)
 
 
-def _load(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _load(path: Path) -> tuple[dict[str, Any], ByCategory]:
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rb") as stream:
         root = json.loads(stream.read(), parse_float=str)
     head = root if isinstance(root, dict) else {"traceEvents": root}
-    return head, head.pop("traceEvents")
+    events: ByCategory = {}
+    for event in head.pop("traceEvents"):
+        events.setdefault(str(event.get("cat", "")).lower(), []).append(event)
+    return head, events
 
 
 def read(path: Path) -> File:
     """The file with every activity of a GPU, in order of start."""
-    head, every = _load(path)
-    host = _Host.of(every)
-    events = [event for event in every if event.get("ph") == "X" and "dur" in event]
+    head, events = _load(path)
+    host = _Host.of(events)
     by_rank: dict[tuple[int | None, int | None], list[Activity]] = {}
-    for event in events:
-        if _category(event) in DEVICE:
-            key = (_rank(event), _integer(_args(event).get("device")))
-            by_rank.setdefault(key, []).append(host.activity(event))
+    for category, event in _complete(events, DEVICE):
+        key = (_rank(event), _integer(_args(event).get("device")))
+        by_rank.setdefault(key, []).append(host.activity(category, event))
     recordings = tuple(
         Recording(
             rank,
             device,
             tuple(sorted(activities, key=lambda one: one.start_ns)),
             _annotations(events, rank),
-            tuple(host.activity(event) for event in events if _is_other(event, rank)),
+            tuple(_others(events, host, rank)),
         )
-        for (rank, device), activities in sorted(by_rank.items(), key=str)
+        for (rank, device), activities in sorted(by_rank.items(), key=lambda one: str(one[0]))
     )
-    return File(head, len(every), Counter(map(_category, every)), recordings)
+    categories = {category: len(found) for category, found in events.items()}
+    return File(head, sum(categories.values()), categories, recordings)
 
 
 # -- calculating -------------------------------------------------------------------------------
@@ -340,55 +350,6 @@ def steps(recording: Recording) -> list[Step]:
         lost = sum(one.kind == "kernel" and begin <= one.start_ns < end for one in unlinked)
         partition = sweep(recording.activities, (begin, end))
         found.append(Step(step, begin, end, own + lost, own, partition))
-    return found
-
-
-# -- across ranks ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Instance:
-    """One collective on all its ranks, in the order of the ranks."""
-
-    members: tuple[Activity, ...]
-
-    @property
-    def last_arrival_ns(self) -> int:
-        """When the last of its ranks came."""
-        return max(one.start_ns for one in self.members)
-
-    @property
-    def transfer_ns(self) -> int:
-        """The shortest time that any rank spent in it without waiting."""
-        last = self.last_arrival_ns
-        return min(one.end_ns - min(last, one.end_ns) for one in self.members)
-
-    @property
-    def end_skew_ns(self) -> int:
-        """How far its ends lie apart."""
-        ends = [one.end_ns for one in self.members]
-        return max(ends) - min(ends)
-
-
-def instances(recordings: list[Recording]) -> list[Instance]:
-    """The collectives of ranks of one clock, matched from the end: the files end together."""
-    per_rank = [
-        [one for one in counted(recording.activities) if classify(one) == COMMUNICATION]
-        for recording in recordings
-    ]
-    matched = min(map(len, per_rank))
-    return [
-        Instance(members) for members in zip(*(one[-matched:] for one in per_rank), strict=True)
-    ]
-
-
-def exposed_wait_ns(recordings: list[Recording], rank: int) -> int:
-    """The exposed time of one rank before the last arrival, over the matched collectives."""
-    found = 0
-    for instance in instances(recordings):
-        own = instance.members[rank]
-        until = min(instance.last_arrival_ns, own.end_ns)
-        found += sweep(recordings[rank].activities, (own.start_ns, until)).exposed_comm_ns
     return found
 
 

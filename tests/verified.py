@@ -6,6 +6,7 @@ Times in facts are integer nanoseconds; text is a figure as it was printed, to i
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Mapping
 from functools import cache
@@ -38,7 +39,9 @@ FACTS = _load()
 @cache
 def read(path: str) -> reference.File:
     """The file as the reference reads it, once in a session."""
-    return reference.read(case(path))
+    found = reference.read(case(path))
+    gc.freeze()  # else the collector walks through all that is kept while the next file is decoded
+    return found
 
 
 def only(path: str) -> reference.Recording:

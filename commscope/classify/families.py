@@ -49,7 +49,8 @@ _ATTENTION = (
 #: MIOpen, cuDNN, CK and PyTorch's own. The layout changes that these libraries make around a
 #: convolution are part of its price.
 _CONVOLUTION = (
-    r"conv(?!er)|cudnn|im(?:[23]d)?2col|col2im|winograd|igemm_(?:fwd|bwd|wrw)|xmma_(?:fprop|dgrad|wgrad)"
+    r"conv(?!er)|cudnn|im(?:[23]d)?2col|col2im|winograd|igemm_(?:fwd|bwd|wrw)"
+    r"|xmma_(?:fprop|dgrad|wgrad)"
     r"|bwd_(?:weight|data)|batched_transpose_\d|(?:nchw|nhwc|cnhw)_?(?:to|2)|flip_filter"
     r"|fft[12]d_[rc]2[rc]|compute_gemm_pointers"
 )

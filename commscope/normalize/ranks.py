@@ -13,6 +13,7 @@ from commscope.columns import int64
 from commscope.errors import UsageError
 from commscope.normalize.parts import Part, Tables, constant_rank, distinct, take
 from commscope.parsers.base import Reading
+from commscope.schema import COLLECTIVES, EVENTS, HOST, conform
 from commscope.trace import Note
 
 _IN_NAME = re.compile(r"(?:^|[^a-z])rank[-_.]?(\d{1,6})(?!\d)", re.IGNORECASE)
@@ -70,9 +71,9 @@ def _device_parts(reading: Reading, rank: int, source: str, notes: list[Note]) -
 def _part(reading: Reading, rank: int, source: str, tables: Tables) -> Part:
     devices = distinct(tables.events, "device")
     ranked = Tables(
-        constant_rank(tables.events, rank),
-        constant_rank(tables.host, rank),
-        constant_rank(tables.collectives, rank),
+        conform(constant_rank(tables.events, rank), EVENTS, "events"),
+        conform(constant_rank(tables.host, rank), HOST, "host"),
+        conform(constant_rank(tables.collectives, rank), COLLECTIVES, "collectives"),
     )
     return Part(rank, source, devices[0] if devices else 0, reading, ranked)
 

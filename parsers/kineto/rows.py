@@ -33,13 +33,17 @@ class Words(dict[str, int]):
 def integers(values: Sequence[Scalar]) -> Int64:
     """Whole numbers of any spelling as int64, ``NONE`` where there is none.
 
-    Ids of 64 bits keep their bits (those from 2**63 on become negative); all ones mean null.
+    Ids of 64 bits keep their bits (those from 2**63 on become negative); -1 and all ones are null.
     """
-    if set(map(type, values)) <= {int}:
+    types = set(map(type, values))
+    if types <= {int, type(None)}:
+        plain = values if types == {int} else [NONE if v is None else v for v in values]
         try:
-            return np.fromiter(values, np.int64, len(values))  # type: ignore[arg-type]
+            whole = np.fromiter(plain, np.int64, len(values))  # type: ignore[arg-type]
         except OverflowError:
             pass
+        else:
+            return np.where(whole == -1, NONE, whole)
     return np.array([_integer(value) for value in values], np.int64)
 
 

@@ -1,0 +1,91 @@
+"""What every activity is, and the COLLECTIVES row of every communication kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from commscope.classify import ActivityClass, Patterns, classify_names, op_from_name
+from commscope.columns import Int64, codes, int64
+from commscope.normalize.parts import Tables, with_column
+from commscope.schema import COLLECTIVES, Flag, conform
+
+
+@dataclass(frozen=True, slots=True)
+class Classified:
+    """Tables with complete COLLECTIVES, and the class of each event."""
+
+    tables: Tables
+    of_event: npt.NDArray[np.uint8]
+
+
+def classify(tables: Tables, patterns: Patterns) -> Classified:
+    """Classes by name first, then by metadata; copies by kind; one COLLECTIVES row a communication."""
+    events = tables.events
+    names, words = codes(events, "name")
+    by_name, families = classify_names(words, patterns)
+    unknown = np.array([family == "other" for family in families] + [False])
+    of_event = np.append(by_name, ActivityClass.COMPUTE)[names].astype(np.uint8)
+    kinds, kind_words = codes(events, "kind")
+    kernel = kind_words.index("kernel") if "kernel" in kind_words else -1
+    of_event[kinds != kernel] = ActivityClass.COPY
+    told = _told_by_metadata(tables.collectives, events.num_rows)
+    by_metadata = told & unknown[names] & (of_event == ActivityClass.COMPUTE)
+    of_event[by_metadata] = ActivityClass.COMMUNICATION
+    flags = np.asarray(events.column("flags").to_numpy()).copy()
+    flags[by_metadata] |= Flag.BY_METADATA
+    events = with_column(events, "flags", pa.array(flags))
+    rows = np.flatnonzero(of_event == ActivityClass.COMMUNICATION)
+    collectives = _complete(tables.collectives, rows, names, words, events)
+    return Classified(Tables(events, tables.host, collectives), of_event)
+
+
+def _told_by_metadata(collectives: pa.Table, count: int) -> npt.NDArray[np.bool_]:
+    """Which events have metadata that names a collective operation."""
+    told = np.zeros(count, np.bool_)
+    told[int64(collectives, "event")[codes(collectives, "op")[0] >= 0]] = True
+    return told
+
+
+def _complete(
+    known: pa.Table, rows: Int64, names: Int64, words: list[str], events: pa.Table
+) -> pa.Table:
+    """One row for each communication kernel: what metadata told, else what the name tells."""
+    event = int64(known, "event")
+    kept = known.take(pa.array(np.flatnonzero(np.isin(event, rows))))
+    missing = rows[~np.isin(rows, event)]
+    table = pa.concat_tables([kept, _by_name(missing, names, words, events)]).unify_dictionaries()
+    table = table.take(pa.array(np.argsort(int64(table, "event"), kind="stable")))
+    return conform(_with_ops_of_names(table, names, words).combine_chunks(), COLLECTIVES, "collectives")
+
+
+def _by_name(rows: Int64, names: Int64, words: list[str], events: pa.Table) -> pa.Table:
+    """COLLECTIVES of which only the kernel's name is known."""
+    count = len(rows)
+    filled = {
+        "event": pa.array(rows),
+        "rank": events.column("rank").take(pa.array(rows)).combine_chunks(),
+        "op": _text([op_from_name(words[names[row]]) for row in rows]),
+        "source": _text(["name"] * count),
+    }
+    arrays = [filled.get(f.name, pa.nulls(count, f.type)) for f in COLLECTIVES]
+    return pa.Table.from_arrays([_whole(a) for a in arrays], schema=COLLECTIVES)
+
+
+def _with_ops_of_names(table: pa.Table, names: Int64, words: list[str]) -> pa.Table:
+    """Fills the operation from the name where metadata has none (a coalesced group)."""
+    ops = table.column("op").to_pylist()
+    for row in np.flatnonzero(codes(table, "op")[0] < 0).tolist():
+        ops[row] = op_from_name(words[names[int64(table, "event")[row]]])
+    return with_column(table, "op", _text(ops))
+
+
+def _text(values: list[str | None]) -> pa.Array:
+    return pa.array(values, pa.string()).dictionary_encode()
+
+
+def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array

@@ -1,0 +1,120 @@
+"""Putting the ranks' tables together, and what is said of ranks and files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from commscope.columns import int64, nullable
+from commscope.normalize.parts import Part, Tables, with_column
+from commscope.parsers.base import Reading
+from commscope.schema import RANKS, Flag, conform
+from commscope.trace import SourceFile
+
+
+def on_wall_clock(tables: Tables, base_ns: int) -> Tables:
+    """All times moved by the file's base, so that files of one host share a clock."""
+    if not base_ns:
+        return tables
+    events, host = tables.events, tables.host
+    broken = (np.asarray(events.column("flags").to_numpy()) & Flag.BROKEN) != 0
+    start, launch = int64(events, "start_ns"), int64(events, "launch_ns")
+    moved = with_column(events, "start_ns", pa.array(np.where(broken, start, start + base_ns)))
+    known = events.column("launch_ns").is_valid().to_numpy()
+    launch = np.where(known, launch + np.where(known, base_ns, 0), launch)
+    moved = with_column(moved, "launch_ns", nullable(launch))
+    host = with_column(host, "start_ns", pa.array(int64(host, "start_ns") + base_ns))
+    return Tables(moved, host, tables.collectives)
+
+
+def by_start(
+    tables: Tables, classes: npt.NDArray[np.uint8]
+) -> tuple[Tables, npt.NDArray[np.uint8]]:
+    """Events, their classes and the host's rows in order of start."""
+    order = np.argsort(int64(tables.events, "start_ns"), kind="stable")
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    collectives = with_column(
+        tables.collectives, "event", pa.array(place[int64(tables.collectives, "event")])
+    )
+    host_order = np.argsort(int64(tables.host, "start_ns"), kind="stable")
+    sorted_tables = Tables(
+        tables.events.take(pa.array(order)), tables.host.take(pa.array(host_order)), collectives
+    )
+    return sorted_tables, classes[order]
+
+
+def stack(parts: Sequence[Tables]) -> Tables:
+    """The tables of all ranks, one after the other."""
+    offsets = np.cumsum([0] + [tables.events.num_rows for tables in parts])
+    event = [int64(tables.collectives, "event") + at for tables, at in zip(parts, offsets)]
+    return Tables(
+        _concat([tables.events for tables in parts]),
+        _concat([tables.host for tables in parts]),
+        with_column(
+            _concat([tables.collectives for tables in parts]), "event", pa.array(np.concatenate(event))
+        ),
+    )
+
+
+def _concat(tables: Sequence[pa.Table]) -> pa.Table:
+    return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+
+
+def ranks_table(parts: Sequence[Part]) -> pa.Table:
+    """RANKS; several parts of one rank (captures) give one row, of the first."""
+    firsts = list({part.rank: part for part in reversed(parts)}.values())[::-1]
+    facts = [part.reading.facts for part in firsts]
+    columns = {
+        "rank": [part.rank for part in firsts],
+        "host": [f.host for f in facts],
+        "device": [part.device for part in firsts],
+        "pid": [f.pid for f in facts],
+        "local_rank": [None] * len(firsts),
+        "gpu": [f.gpus.get(part.device) for f, part in zip(facts, firsts)],
+        "clock_offset_ns": [0] * len(firsts),
+        "clock_error_ns": [None] * len(firsts),
+        "backend": [f.backend for f in facts],
+        "world_size": [f.world_size for f in facts],
+        "source": [part.rank_source for part in firsts],
+        "file": [part.file for part in firsts],
+    }
+    arrays = [_array(columns[field.name], field.type) for field in RANKS]
+    return conform(pa.Table.from_arrays(arrays, names=RANKS.names), RANKS, "ranks")
+
+
+def _array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_dictionary(kind):
+        return pa.array(values, pa.string()).dictionary_encode()
+    return pa.array(values, kind)
+
+
+def source_files(readings: Sequence[Reading], parts: Sequence[Part]) -> tuple[SourceFile, ...]:
+    """What is known of every file read; the rank is null where a file holds several or none."""
+    ranks: dict[str, set[int]] = {}
+    for part in parts:
+        ranks.setdefault(part.file, set()).add(part.rank)
+    return tuple(_source_file(reading, ranks.get(reading.input.file, set())) for reading in readings)
+
+
+def _source_file(reading: Reading, ranks: set[int]) -> SourceFile:
+    facts, health = reading.facts, reading.health
+    return SourceFile(
+        file=reading.input.file,
+        format=reading.input.format,
+        rank=next(iter(ranks)) if len(ranks) == 1 else None,
+        sha256=reading.input.sha256,
+        bytes=reading.input.bytes,
+        events=health.events_read,
+        versions=facts.versions,
+        is_rocm=facts.is_rocm,
+        gpu_names=facts.gpu_names,
+        events_repaired=health.events_repaired,
+        events_lost=health.events_lost,
+        bytes_lost=health.bytes_lost,
+        cut=health.cut,
+        last_good_ns=health.last_good_ns,
+    )
