@@ -48,6 +48,27 @@ def union(starts: Int64, ends: Int64) -> Intervals:
     return Intervals(starts[firsts], reach[lasts])
 
 
+def grouped_union(
+    groups: Int64, starts: Int64, ends: Int64
+) -> tuple[Int64, Int64, Int64]:
+    """The union within each group: (group, start, end) of disjoint intervals, in order."""
+    real = ends > starts
+    groups, starts, ends = groups[real], starts[real], ends[real]
+    order = np.lexsort((starts, groups))
+    groups, starts, ends = groups[order], starts[order], ends[order]
+    # Places of the ends instead of the ends: a running maximum that restarts with each group
+    # needs the group in the number, and times are too long to share 64 bits with it.
+    times, place = np.unique(ends, return_inverse=True)
+    count = max(len(times), 1)
+    reach = np.maximum.accumulate(place.reshape(-1) + groups * count) - groups * count
+    reached = times[reach] if len(times) else ends
+    begins = np.ones(len(starts), np.bool_)
+    begins[1:] = (starts[1:] > reached[:-1]) | (groups[1:] != groups[:-1])
+    firsts = np.flatnonzero(begins)
+    lasts = np.append(firsts[1:], len(starts))[: len(firsts)] - 1
+    return groups[firsts], starts[firsts], reached[lasts]
+
+
 def covered_until(of: Intervals, times: Int64) -> Int64:
     """How much of the set lies before each of the times."""
     if not len(of):

@@ -53,6 +53,17 @@ def test_intersection_and_difference_are_the_bitmaps(a, b):
 
 
 @given(PAIRS, PAIRS)
+def test_grouped_union_is_the_union_of_each_group(a, b):
+    starts, ends = arrays(a + b)
+    groups = np.array([0] * len(a) + [1] * len(b), np.int64)
+    group, begins, finishes = intervals.grouped_union(groups, starts + 2**62, ends + 2**62)
+    for number, pairs in enumerate((a, b)):
+        alone = intervals.union(*arrays(pairs))
+        assert (begins[group == number] - 2**62).tolist() == alone.starts.tolist()
+        assert (finishes[group == number] - 2**62).tolist() == alone.ends.tolist()
+
+
+@given(PAIRS, PAIRS)
 def test_measure_counts_the_bits_of_each_window(pairs, windows):
     of, bits = intervals.union(*arrays(pairs)), bitmap(pairs)
     starts, ends = arrays(windows)

@@ -1,0 +1,82 @@
+"""The exact partition of windows: what a rank did in every nanosecond of them (DEFINITIONS 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from commscope.analysis.timeline import Timeline
+from commscope.columns import NONE, Int64, int64, nullable
+from commscope.intervals import measure
+
+#: All in ns; ``compute + exposed_comm + exposed_copy + idle == window``, exactly.
+PARTITION = (
+    "window_ns",
+    "compute_ns",
+    "communication_ns",
+    "hidden_comm_ns",
+    "exposed_comm_ns",
+    "exposed_copy_ns",
+    "idle_ns",
+)
+
+
+def partition_windows(
+    timeline: Timeline, rank: Int64, start_ns: Int64, end_ns: Int64
+) -> dict[str, Int64]:
+    """The columns of PARTITION for windows, each on one rank (an index), in its rank's clock."""
+    shift = timeline.shift_ns[rank]
+    start, end = start_ns + shift, end_ns + shift
+    window = end - start
+    compute, communication, kernels, busy = (
+        measure(of, start, end)
+        for of in (timeline.compute, timeline.communication, timeline.kernels, timeline.busy)
+    )
+    exposed = kernels - compute
+    return {
+        "window_ns": window,
+        "compute_ns": compute,
+        "communication_ns": communication,
+        "hidden_comm_ns": communication - exposed,
+        "exposed_comm_ns": exposed,
+        "exposed_copy_ns": busy - kernels,
+        "idle_ns": window - busy,
+    }
+
+
+def rank_partitions(timeline: Timeline) -> pa.Table:
+    """One row a rank, from its first start to its last end: ``rank`` and PARTITION."""
+    index = np.arange(len(timeline.ranks))
+    columns = partition_windows(timeline, index, timeline.first_ns, timeline.last_ns)
+    return pa.table({"rank": pa.array(timeline.ranks), **columns})
+
+
+def step_partitions(timeline: Timeline, steps: pa.Table) -> pa.Table:
+    """The rows of STEPS with PARTITION over their device windows; null where they have none.
+
+    ``host_lag_ns`` is how long after the step's begin on the host its first activity began.
+    """
+    start, end = int64(steps, "start_ns"), int64(steps, "end_ns")
+    active = start != NONE
+    index = timeline.index_of(int64(steps, "rank"))
+    measured = partition_windows(timeline, index[active], start[active], end[active])
+    for name, values in measured.items():
+        column = np.full(len(start), NONE)
+        column[active] = values
+        steps = steps.append_column(name, nullable(column))
+    lag = np.where(active, start - int64(steps, "host_start_ns"), NONE)
+    return steps.append_column("host_lag_ns", nullable(lag))
+
+
+def outside_steps(timeline: Timeline, steps: pa.Table) -> Int64:
+    """For each rank, how long it was busy outside all its device windows; 0 without steps."""
+    start, end = int64(steps, "start_ns"), int64(steps, "end_ns")
+    active = start != NONE
+    index = timeline.index_of(int64(steps, "rank"))[active]
+    inside = partition_windows(timeline, index, start[active], end[active])
+    everywhere = partition_windows(
+        timeline, np.arange(len(timeline.ranks)), timeline.first_ns, timeline.last_ns
+    )
+    busy = everywhere["window_ns"] - everywhere["idle_ns"]
+    np.subtract.at(busy, index, inside["window_ns"] - inside["idle_ns"])
+    return np.where(np.isin(np.arange(len(busy)), index), busy, 0)

@@ -1,0 +1,94 @@
+"""All ranks side by side on one axis, so that one pass over arrays measures them all at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from commscope.classify import ActivityClass
+from commscope.columns import Bool, Int64, int64
+from commscope.intervals import Intervals, union
+from commscope.schema import Flag
+from commscope.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Activities:
+    """The events that count (not broken, longer than nothing) as arrays; times on their rank's clock.
+
+    ``row`` is the row in ``Trace.events``, ``rank`` the index in ``Timeline.ranks``.
+    """
+
+    row: Int64
+    rank: Int64
+    start_ns: Int64
+    end_ns: Int64
+    kind: npt.NDArray[np.uint8]  #: values of ActivityClass
+
+    def of(self, kind: ActivityClass) -> Bool:
+        """Which of them are of a class."""
+        return np.asarray(self.kind == kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Unions of activity of all ranks on one axis: rank i is moved by ``shift_ns[i]``.
+
+    Nested sets, so that the parts of a window are differences of measures: see DEFINITIONS 2.
+    """
+
+    ranks: Int64
+    shift_ns: Int64
+    first_ns: Int64  #: first start of each rank
+    last_ns: Int64  #: last end of each rank
+    activities: Activities
+    communication: Intervals
+    compute: Intervals
+    kernels: Intervals  #: compute or communication
+    busy: Intervals  #: any class
+
+    def index_of(self, ranks: Int64) -> Int64:
+        """Index of each rank number in ``ranks``."""
+        return np.searchsorted(self.ranks, ranks)
+
+
+def timeline_of(trace: Trace) -> Timeline:
+    """The timeline of all ranks of a trace."""
+    ranks = np.unique(int64(trace.ranks, "rank"))
+    found = _activities(trace, ranks)
+    first = np.full(len(ranks), np.iinfo(np.int64).max)
+    last = np.full(len(ranks), np.iinfo(np.int64).min)
+    np.minimum.at(first, found.rank, found.start_ns)
+    np.maximum.at(last, found.rank, found.end_ns)
+    empty = first > last
+    first, last = np.where(empty, 0, first), np.where(empty, 0, last)
+    # Repair leaves no activity further than two weeks from another: the sum cannot overflow.
+    shift = np.concatenate(([0], np.cumsum(last - first + 1)[:-1])) - first
+    start, end = found.start_ns + shift[found.rank], found.end_ns + shift[found.rank]
+    is_comm, is_compute = (found.of(k) for k in (ActivityClass.COMMUNICATION, ActivityClass.COMPUTE))
+
+    def of(chosen: Bool) -> Intervals:
+        return union(start[chosen], end[chosen])
+
+    return Timeline(
+        ranks, shift, first, last, found,
+        communication=of(is_comm), compute=of(is_compute), kernels=of(is_comm | is_compute),
+        busy=of(np.ones(len(start), np.bool_)),
+    )  # fmt: skip
+
+
+def _activities(trace: Trace, ranks: Int64) -> Activities:
+    events = trace.events
+    duration = int64(events, "dur_ns")
+    broken = (np.asarray(events.column("flags").to_numpy()) & Flag.BROKEN) != 0
+    row = np.flatnonzero(~broken & (duration > 0))
+    start = int64(events, "start_ns")[row]
+    return Activities(
+        row=row,
+        rank=np.searchsorted(ranks, int64(events, "rank")[row]),
+        start_ns=start,
+        end_ns=start + duration[row],
+        kind=trace.classes.of_event[row],
+    )
