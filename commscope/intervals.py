@@ -48,9 +48,7 @@ def union(starts: Int64, ends: Int64) -> Intervals:
     return Intervals(starts[firsts], reach[lasts])
 
 
-def grouped_union(
-    groups: Int64, starts: Int64, ends: Int64
-) -> tuple[Int64, Int64, Int64]:
+def grouped_union(groups: Int64, starts: Int64, ends: Int64) -> tuple[Int64, Int64, Int64]:
     """The union within each group: (group, start, end) of disjoint intervals, in order."""
     real = ends > starts
     groups, starts, ends = groups[real], starts[real], ends[real]

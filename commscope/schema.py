@@ -58,12 +58,14 @@ HOST = pa.schema(
     [
         _RANK,
         _column("thread", pa.int64(), "thread of the process", nullable=True),
-        _column("kind", TEXT, "launch, sync, memory, runtime, annotation or collective"),
+        _column("kind", TEXT, "launch, sync, memory, capture, runtime, annotation or collective"),
         _column("name", TEXT, "name of the call or annotation"),
         _START,
         _DURATION,
         _column("correlation", pa.int64(), "id shared with the activity it started", nullable=True),
-        _column("step", pa.int64(), "number of the step in whose host interval it began", nullable=True),
+        _column(
+            "step", pa.int64(), "number of the step in whose host interval it began", nullable=True
+        ),
     ]
 )
 """One row a call or annotation of the host that the analysis needs, sorted by rank and start."""

@@ -17,12 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from commscope.parsers.opening import Part, Source, codec_of, read_head, unpacked, unreadable
-
 from commscope.errors import CorruptTrace, FormatError, UsageError
+from commscope.parsers.opening import Part, Source, is_packed, read_head, unpacked, unreadable
 
 _HEAD_BYTES = 512
-_MAGIC_BYTES = 8
 _ZIP_METHODS = {0: None, 8: "deflate", 12: "bz2", 93: "zstd"}
 _ZIP_LOCAL = struct.Struct("<4s22xHH")
 _MOST_EXAMPLES = 3
@@ -84,7 +82,8 @@ class _Search:
         """Add what one argument of the user means."""
         path = Path(given)
         if given == "-":
-            self._found[0, 0] = [_Entry((), Source(None, label="stdin"))]
+            stdin = Source(None, label="stdin")
+            self._found[0, 0] = [_Entry((), source) for source in self._opened(stdin)]
         elif _mode(path) is None:
             self._add_pattern(given)
         elif path.is_dir():
@@ -140,17 +139,19 @@ class _Search:
         label = _relative(path, root)
         size = None if stat.S_ISFIFO(status.st_mode) else status.st_size
         file = Source(path, None, label, size, status.st_mtime_ns, named)
-        kind = archive_kind(read_head(file, _HEAD_BYTES))
-        sources = [file] if kind is None else self._members(file, kind)
+        sources = self._opened(file)
         if not sources and named:
             raise UsageError(f"{label}: the archive holds no file that can be read")
         parts = Path(os.path.abspath(root)).parts[1:]
         self._found[identity] = [_Entry(parts, source) for source in sources]
 
-    def _members(self, archive: Source, kind: str) -> list[Source]:
-        """One source for each file in the archive, but for archives in it."""
+    def _opened(self, file: Source) -> list[Source]:
+        """The file itself or, of an archive, the files in it, but for archives among them."""
+        kind = archive_kind(read_head(file, _HEAD_BYTES))
+        if kind is None:
+            return [file]
         members = []
-        for source in list_members(archive, kind, self._remarks):
+        for source in list_members(file, kind, self._remarks):
             if archive_kind(read_head(source, _HEAD_BYTES)) is None:
                 members.append(source)
             else:
@@ -159,14 +160,15 @@ class _Search:
 
     def _walk(self, folder: Path) -> Iterator[Path]:
         """All files below the folder; links come last, so that a file keeps its own name."""
-        pending, seen = deque([folder]), set()
+        pending, seen = deque([folder]), set[tuple[int, int]]()
         while pending:
             directory = pending.pop()
             status = _status(directory)
             if (status.st_dev, status.st_ino) in seen:
                 continue
             seen.add((status.st_dev, status.st_ino))
-            folders, links = [], []
+            folders: list[Path] = []
+            links: list[Path] = []
             for entry in self._listed(directory, folder):
                 mode = _mode(entry) or 0
                 if stat.S_ISDIR(mode):
@@ -214,9 +216,8 @@ def list_members(archive: Source, kind: str, remarks: list[str]) -> list[Source]
     """
     if archive.path is None or archive.size is None:
         raise UsageError(f"{archive.label}: an archive cannot come from a pipe; save it to a file")
-    with archive.path.open("rb") as stored:
-        is_packed = codec_of(stored.read(_MAGIC_BYTES)) is not None
-        file = _unpacked(archive, archive.path, remarks) if is_packed else os.dup(stored.fileno())
+    packed = is_packed(archive.path)
+    file = _unpacked(archive, archive.path, remarks) if packed else archive.path
     with open(file, "rb") as plain:
         plain.seek(0)
         parts = _zip_parts if kind == "zip" else _tar_parts
@@ -228,7 +229,7 @@ def list_members(archive: Source, kind: str, remarks: list[str]) -> list[Source]
             label=f"{archive.label}/{name}",
             size=part.size,
             named=False,
-            part=replace(part, unpacked=is_packed),
+            part=replace(part, unpacked=packed),
         )
         for name, part in members.items()
     ]

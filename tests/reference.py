@@ -73,7 +73,7 @@ class Annotation:
     end_ns: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Recording:
     """What one file says of one rank."""
 

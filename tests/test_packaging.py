@@ -50,12 +50,15 @@ def module_files() -> dict[str, Path]:
 MODULE_FILES = module_files()
 
 
-def checkout_settings() -> dict[str, Any]:
-    """The section [tool.setuptools] of pyproject.toml; the test is skipped without a checkout."""
+def pyproject() -> dict[str, Any]:
+    """What pyproject.toml says; the test is skipped without a checkout."""
     if not (ROOT / "commscope").is_dir():
         pytest.skip("needs the checkout")
-    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    settings: dict[str, Any] = tomllib.loads(text)["tool"]["setuptools"]
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def checkout_settings() -> dict[str, Any]:
+    settings: dict[str, Any] = pyproject()["tool"]["setuptools"]
     return settings
 
 
@@ -94,6 +97,15 @@ def test_every_other_file_is_listed_as_package_data() -> None:
     }
     assets = {path for folder in folders.values() for path in folder.rglob("*") if is_asset(path)}
     assert sorted(str(path.relative_to(ROOT)) for path in assets - listed) == []
+
+
+def test_every_dependency_has_a_lower_bound_to_test_with() -> None:
+    project = pyproject()["project"]
+    pins = list(importlib.import_module("lowest").pins(project, ["test", "dev"]))
+    extras = project["optional-dependencies"]
+    assert len(pins) == len(project["dependencies"]) + len(extras["test"]) + len(extras["dev"])
+    assert "numpy==1.23.5" in pins
+    assert "tomli==2.0; python_version < '3.11'" in pins
 
 
 def installed_files() -> list[Path]:

@@ -19,7 +19,6 @@ import pytest
 import reference
 import reference_ranks
 import verified
-from definitions import DEFINITIONS
 from reference import COMMUNICATION, COMPUTE, COPY, Activity, File, Recording
 from verified import FACTS, TOLERANCE_NS
 
@@ -154,7 +153,7 @@ def test_kernels_of_each_stream(path: str) -> None:
 
 @pytest.mark.parametrize(("path", "entry"), TOTALS)
 def test_totals_by_the_definition_they_were_made_with(path: str, entry: dict[str, Any]) -> None:
-    figures = DEFINITIONS[entry["definition"]](verified.only(path))
+    figures = verified.figures(entry["definition"], verified.only(path))
     wrong = {
         name: (figures.get(name), value)
         for name, value in verified.figures_of(entry).items()
@@ -164,7 +163,7 @@ def test_totals_by_the_definition_they_were_made_with(path: str, entry: dict[str
 
 
 def _step_figures(recording: Recording, step: int) -> dict[str, float]:
-    (found,) = (one for one in reference.steps(recording) if one.step == step)
+    (found,) = (one for one in verified.steps(recording) if one.step == step)
     begin = recording.annotations[0].start_ns
     collectives = _collectives(reference.launched_in(recording)[step])
     return {
@@ -191,7 +190,7 @@ def test_steps_by_launch(path: str, entry: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("path", verified.having("mean_step"))
 def test_mean_of_the_steps(path: str) -> None:
-    parts = [one.partition.exposed_comm_ns for one in reference.steps(verified.only(path))]
+    parts = [one.partition.exposed_comm_ns for one in verified.steps(verified.only(path))]
     printed = FACTS[path]["mean_step"]["exposed_comm_ms"]
     assert statistics.mean(parts) / 1e6 == pytest.approx(
         float(printed), abs=verified.half_a_digit(printed)
@@ -258,7 +257,7 @@ def test_waiting_across_ranks(path: str) -> None:
     skews = [one.end_skew_ns for one in matched]
     arrivals = [one.members[rank].start_ns == one.last_arrival_ns for one in matched]
     assert facts["matched"] == len(matched)
-    assert facts["exposed_comm_ns"] == reference.whole(recordings[rank]).exposed_comm_ns
+    assert facts["exposed_comm_ns"] == verified.whole(recordings[rank]).exposed_comm_ns
     assert facts["exposed_wait_ns"] == reference_ranks.exposed_wait_ns(recordings, rank)
     assert facts["last_in"] == sum(arrivals)
     assert facts["end_skew_max_ns"] == max(skews)

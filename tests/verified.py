@@ -6,7 +6,6 @@ Times in facts are integer nanoseconds; text is a figure as it was printed, to i
 
 from __future__ import annotations
 
-import gc
 import json
 from collections.abc import Mapping
 from functools import cache
@@ -14,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import reference
-from definitions import Figures
+from definitions import DEFINITIONS, Figures
+from reference import Partition, Recording, Step
 from support import case
 
 #: What two correct calculations may differ by: figures were printed to 0.1 us, some by floats.
@@ -39,15 +39,31 @@ FACTS = _load()
 @cache
 def read(path: str) -> reference.File:
     """The file as the reference reads it, once in a session."""
-    found = reference.read(case(path))
-    gc.freeze()  # else the collector walks through all that is kept while the next file is decoded
-    return found
+    return reference.read(case(path))
 
 
 def only(path: str) -> reference.Recording:
     """The recording of a file that holds one rank."""
     (recording,) = read(path).recordings
     return recording
+
+
+@cache
+def whole(recording: Recording) -> Partition:
+    """Its partition by the reference."""
+    return reference.whole(recording)
+
+
+@cache
+def steps(recording: Recording) -> tuple[Step, ...]:
+    """Its steps by the reference."""
+    return tuple(reference.steps(recording))
+
+
+@cache
+def figures(definition: str, recording: Recording) -> Figures:
+    """Its figures by one of the definitions."""
+    return DEFINITIONS[definition](recording)
 
 
 def having(key: str) -> list[str]:
@@ -60,16 +76,16 @@ def figures_of(entry: Mapping[str, Any]) -> dict[str, int | str]:
     return {name: value for name, value in entry.items() if name not in ("definition", "step")}
 
 
-def agrees(figures: Figures, name: str, verified: int | str) -> bool:
-    """Whether the figures give the verified one, to its last printed digit or the tolerance."""
+def agrees(found: Figures, name: str, verified: int | str) -> bool:
+    """Whether what was found is the verified figure, to its last digit or the tolerance."""
     if name == "overlap_percent":
-        return abs(overlap_percent(figures) - float(verified)) <= half_a_digit(str(verified)) * 1.01
-    return abs(figures[name] - int(verified)) <= TOLERANCE_NS
+        return abs(overlap_percent(found) - float(verified)) <= half_a_digit(str(verified)) * 1.01
+    return abs(found[name] - int(verified)) <= TOLERANCE_NS
 
 
-def overlap_percent(figures: Figures) -> float:
+def overlap_percent(found: Figures) -> float:
     """The share of communication that is hidden."""
-    return 100 * figures["hidden_comm_ns"] / figures["communication_ns"]
+    return 100 * found["hidden_comm_ns"] / found["communication_ns"]
 
 
 def half_a_digit(printed: str) -> float:

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from commscope.analysis.timeline import Timeline
 from commscope.classify import ActivityClass
-from commscope.columns import Int64, codes
+from commscope.columns import Bool, Int64, codes, int64
 from commscope.intervals import measure
 from commscope.trace import Trace
 
@@ -64,7 +64,9 @@ def _hidden_by_key(timeline: Timeline, key: Int64, keys: Int64) -> Int64:
 
 def family_table(kernels: pa.Table) -> pa.Table:
     """``kernel_table`` summed by family: ``family``, ``class``, ``count``, ``total_ns``, ``share``."""
-    grouped = kernels.group_by(["family", "class"]).aggregate([("count", "sum"), ("total_ns", "sum")])
+    grouped = kernels.group_by(["family", "class"]).aggregate(
+        [("count", "sum"), ("total_ns", "sum")]
+    )
     grouped = grouped.select(["family", "class", "count_sum", "total_ns_sum"]).rename_columns(
         ["family", "class", "count", "total_ns"]
     )
@@ -75,17 +77,39 @@ def family_table(kernels: pa.Table) -> pa.Table:
     )
 
 
+def _is_kernel(trace: Trace) -> Bool:
+    kinds, words = codes(trace.events, "kind")
+    return np.array([word == "kernel" for word in words] + [False])[kinds]
+
+
 def activity_counts(trace: Trace) -> dict[int, dict[str, int]]:
     """For each rank how many kernels, collectives and copies (zero-length ones too) it has."""
-    ranks = trace.events.column("rank").to_numpy()
-    kinds, words = codes(trace.events, "kind")
-    is_kernel = np.array([word == "kernel" for word in words] + [False])[kinds]
+    ranks, is_kernel = int64(trace.events, "rank"), _is_kernel(trace)
     is_comm = trace.classes.of_event == ActivityClass.COMMUNICATION
+    numbers, index = np.unique(ranks, return_inverse=True)
+
+    def count(chosen: Bool) -> Int64:
+        return np.bincount(index.reshape(-1)[chosen], minlength=len(numbers))
+
+    kernels, collectives, copies = count(is_kernel), count(is_comm), count(~is_kernel)
     return {
         int(rank): {
-            "kernels": int((is_kernel & (ranks == rank)).sum()),
-            "collectives": int((is_comm & (ranks == rank)).sum()),
-            "copies": int((~is_kernel & (ranks == rank)).sum()),
+            "kernels": int(kernels[i]),
+            "collectives": int(collectives[i]),
+            "copies": int(copies[i]),
         }
-        for rank in np.unique(ranks)
+        for i, rank in enumerate(numbers)
     }
+
+
+def step_kernels(trace: Trace) -> Int64:
+    """For each row of STEPS how many kernels were launched in it."""
+    events, steps = trace.events, trace.steps
+    counted = _is_kernel(trace) & events.column("launch_ns").is_valid().to_numpy()
+    if not counted.any():
+        counted = _is_kernel(trace)
+    pairs = np.stack([int64(events, "rank")[counted], int64(events, "step")[counted]], axis=1)
+    found, count = np.unique(pairs, axis=0, return_counts=True)
+    by_step = {(int(r), int(s)): int(n) for (r, s), n in zip(found, count)}
+    wanted = zip(steps.column("rank").to_pylist(), steps.column("step").to_pylist())
+    return np.array([by_step.get(key, 0) for key in wanted], np.int64)

@@ -119,4 +119,3 @@ def _host_pause(start: Int64, end: Int64, launch: Int64) -> int:
     idle = start[1:] - reach
     late = (idle > 0) & (launch[1:] != NONE) & (launch[1:] > reach)
     return int(idle[late].sum())
-

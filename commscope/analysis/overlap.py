@@ -66,8 +66,5 @@ def _kinds(times: pa.Table) -> tuple[Int64, Int64]:
         keys.append(codes(times, name)[0] if is_text else int64(times, name))
     if not times.num_rows:
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    _, first, kind = np.unique(
-        np.stack(keys), axis=1, return_index=True, return_inverse=True
-    )
+    _, first, kind = np.unique(np.stack(keys), axis=1, return_index=True, return_inverse=True)
     return kind.reshape(-1), first
-

@@ -67,7 +67,9 @@ def timeline_of(trace: Trace) -> Timeline:
     # Repair leaves no activity further than two weeks from another: the sum cannot overflow.
     shift = np.concatenate(([0], np.cumsum(last - first + 1)[:-1])) - first
     start, end = found.start_ns + shift[found.rank], found.end_ns + shift[found.rank]
-    is_comm, is_compute = (found.of(k) for k in (ActivityClass.COMMUNICATION, ActivityClass.COMPUTE))
+    is_comm, is_compute = (
+        found.of(k) for k in (ActivityClass.COMMUNICATION, ActivityClass.COMPUTE)
+    )
 
     def of(chosen: Bool) -> Intervals:
         return union(start[chosen], end[chosen])

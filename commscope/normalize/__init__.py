@@ -115,9 +115,7 @@ def _assemble(
     )
 
 
-def _step_source(
-    parts: Sequence[Part], normal: Sequence[_Normal]
-) -> tuple[StepSource, list[Note]]:
+def _step_source(parts: Sequence[Part], normal: Sequence[_Normal]) -> tuple[StepSource, list[Note]]:
     """The steps' source, the least certain of all ranks, and a note where ranks differ."""
     steps = [n.host_steps for n in normal]
     least = min(steps, key=lambda s: (-_CERTAINTY.index(s.source), s.confidence))

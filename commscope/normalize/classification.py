@@ -59,7 +59,9 @@ def _complete(
     missing = rows[~np.isin(rows, event)]
     table = pa.concat_tables([kept, _by_name(missing, names, words, events)]).unify_dictionaries()
     table = table.take(pa.array(np.argsort(int64(table, "event"), kind="stable")))
-    return conform(_with_ops_of_names(table, names, words).combine_chunks(), COLLECTIVES, "collectives")
+    return conform(
+        _with_ops_of_names(table, names, words).combine_chunks(), COLLECTIVES, "collectives"
+    )
 
 
 def _by_name(rows: Int64, names: Int64, words: list[str], events: pa.Table) -> pa.Table:

@@ -17,9 +17,13 @@ _GRAPH = re.compile(r"GraphLaunch")
 def link_launches(tables: Tables) -> Tables:
     """The tables with ``launch_ns`` of every activity whose call is there, and graph replays flagged."""
     events, host = tables.events, tables.host
-    call = _call_of(int64(events, "correlation"), int64(host, "correlation"), int64(host, "start_ns"))
+    call = _call_of(
+        int64(events, "correlation"), int64(host, "correlation"), int64(host, "start_ns")
+    )
     linked = call >= 0
-    launch = np.where(linked, int64(host, "start_ns")[np.maximum(call, 0)], NONE) if len(host) else call
+    launch = (
+        np.where(linked, int64(host, "start_ns")[np.maximum(call, 0)], NONE) if len(host) else call
+    )
     flags = np.asarray(events.column("flags").to_numpy()).copy()
     flags[linked & _shared(call) & _is_graph_launch(host)[np.maximum(call, 0)]] |= Flag.GRAPH
     events = with_column(events, "launch_ns", nullable(np.where(linked, launch, NONE)))

@@ -113,8 +113,8 @@ def _guess_notes(reading: Reading, rank: int, source: str) -> list[Note]:
         "file": "from its name",
         "assumed": "assumed, nothing tells it (say it with --rank N=FILE)",
     }.get(source)
-    if says is None or not (reading.events.num_rows or reading.host.num_rows):
-        return []
+    if says is None or reading.events.column("rank").null_count < reading.events.num_rows:
+        return []  # known, or a merged file, which has the rank of each row
     return [Note("ranks", f"{reading.input.file}: rank {rank} {says}")]
 
 

@@ -14,7 +14,7 @@ from commscope.classify import ActivityClass
 from commscope.columns import NONE, Int64, codes, int64
 from commscope.intervals import union
 from commscope.normalize.period import busy_until, find_period
-from commscope.normalize.steps import HostSteps
+from commscope.normalize.steps import WHOLE_TRACE, HostSteps
 from commscope.schema import Flag
 
 Classes = npt.NDArray[np.uint8]
@@ -198,9 +198,8 @@ def _in_order(events: pa.Table, rows: Int64) -> tuple[Int64, Int64]:
 
 def _whole_trace() -> HostSteps:
     """No step can be told: the whole trace is one window."""
-    empty = np.empty(0, np.int64)
+    nowhere = np.array([NONE])
     return HostSteps(
-        empty, (), empty, empty, np.empty(0, np.bool_), "whole_trace", 1.0,
-        "no step could be told: the whole trace is one window",
+        np.zeros(1, np.int64), ("whole trace",), nowhere, nowhere, np.zeros(1, np.bool_),
+        WHOLE_TRACE, 1.0, "no step could be told: the whole trace is one window",
     )  # fmt: skip
-

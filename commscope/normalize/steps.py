@@ -16,12 +16,15 @@ from commscope.columns import NONE, Bool, Int64, int64, nullable
 from commscope.normalize.parts import with_column
 from commscope.schema import STEPS, TEXT, Flag, conform
 
+WHOLE_TRACE = "whole_trace"
+
 
 @dataclass(frozen=True, slots=True)
 class HostSteps:
     """Steps as the host sees them, in order: half-open intervals that do not overlap.
 
-    ``follows[k]`` says that step k+1 begins where step k ends, so that k is closed by it.
+    Of a whole trace there is one, without times. ``follows[k]`` says that step k+1 begins where step k ends,
+    so that k is closed by it.
     """
 
     numbers: Int64
@@ -35,6 +38,8 @@ class HostSteps:
 
     def step_at(self, times: Int64) -> Int64:
         """Index of the step in whose interval each time lies; -1 for none."""
+        if self.source == WHOLE_TRACE:
+            return np.zeros(len(times), np.int64)
         index = np.searchsorted(self.starts, times, side="right") - 1
         inside = (index >= 0) & (times < self.ends[np.maximum(index, 0)])
         return np.where(inside & (times != NONE), index, -1)

@@ -55,7 +55,9 @@ def stack(parts: Sequence[Tables]) -> Tables:
         _concat([tables.events for tables in parts]),
         _concat([tables.host for tables in parts]),
         with_column(
-            _concat([tables.collectives for tables in parts]), "event", pa.array(np.concatenate(event))
+            _concat([tables.collectives for tables in parts]),
+            "event",
+            pa.array(np.concatenate(event)),
         ),
     )
 
@@ -97,7 +99,9 @@ def source_files(readings: Sequence[Reading], parts: Sequence[Part]) -> tuple[So
     ranks: dict[str, set[int]] = {}
     for part in parts:
         ranks.setdefault(part.file, set()).add(part.rank)
-    return tuple(_source_file(reading, ranks.get(reading.input.file, set())) for reading in readings)
+    return tuple(
+        _source_file(reading, ranks.get(reading.input.file, set())) for reading in readings
+    )
 
 
 def _source_file(reading: Reading, ranks: set[int]) -> SourceFile:

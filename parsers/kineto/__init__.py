@@ -9,7 +9,9 @@ from commscope.parsers.base import Confidence, Match, Progress, Reading
 from commscope.parsers.kineto.reader import read_kineto
 from commscope.parsers.opening import Source
 
-_MARKER = re.compile(rb'"(?:schemaVersion|deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
+_MARKER = re.compile(
+    rb'"(?:schemaVersion|deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:'
+)
 _EVENTS = re.compile(rb'"traceEvents"\s*:\s*\[')
 _CATEGORY = re.compile(
     rb'"cat"\s*:\s*"(?:kernel|cpu_op|cuda_runtime|gpu_memcpy|user_annotation|Kernel|Operator|'

@@ -7,7 +7,7 @@ import re
 from commscope.parsers.kineto.decode import Event, Scalar
 
 DEVICE_KINDS = ("kernel", "memcpy", "memset")
-RUNTIME_KINDS = ("launch", "sync", "memory", "runtime")
+RUNTIME_KINDS = ("launch", "sync", "memory", "capture", "runtime")
 HOST_KINDS = (*RUNTIME_KINDS, "annotation", "collective")
 GPU_ANNOTATION = "gpu_annotation"
 CODE = {kind: code for code, kind in enumerate((*DEVICE_KINDS, *HOST_KINDS))}
@@ -35,6 +35,7 @@ _STEP = "ProfilerStep#"
 _RUNTIME_NAMES = (
     ("launch", re.compile(r"Launch|Memcpy|Memset")),
     ("sync", re.compile(r"Synchronize|WaitEvent|EventQuery|StreamQuery")),
+    ("capture", re.compile(r"(?:Begin|End)Capture")),
     ("memory", re.compile(r"Malloc|HostAlloc|Free|HostRegister")),
 )
 """Kinds of runtime calls by name; whether a call launched something is told by correlation."""

@@ -94,7 +94,9 @@ def dictionary(rows: Int64, words: Sequence[str]) -> pa.Array:
     known = used != NONE
     position = np.cumsum(known) - 1
     indices = pa.array(position[inverse.reshape(-1)], pa.int32(), mask=~known[inverse.reshape(-1)])
-    return pa.DictionaryArray.from_arrays(indices, pa.array([words[c] for c in used[known]], pa.string()))
+    return pa.DictionaryArray.from_arrays(
+        indices, pa.array([words[c] for c in used[known]], pa.string())
+    )
 
 
 def first_known(values: Sequence[Scalar], instead: Sequence[Scalar]) -> Int64:

@@ -178,9 +178,7 @@ def _without_holes(columns: Columns) -> tuple[Int64, Int64, Bool]:
     return np.where(broken, 0, start), np.where(broken, 0, duration), broken
 
 
-def _common(
-    columns: Columns, names: Words, start: Int64, duration: Int64
-) -> dict[str, pa.Array]:
+def _common(columns: Columns, names: Words, start: Int64, duration: Int64) -> dict[str, pa.Array]:
     correlation = columns.column("correlation")
     return {
         "rank": nullable(columns.column("rank")).cast(pa.int32()),
@@ -197,4 +195,3 @@ def _common(
 def _table(columns: Mapping[str, pa.Array], schema: pa.Schema, what: str) -> pa.Table:
     ordered = [columns[name] for name in schema.names]
     return conform(pa.Table.from_arrays(ordered, names=schema.names), schema, what)
-

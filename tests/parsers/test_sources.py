@@ -437,6 +437,20 @@ def test_archive_from_a_pipe_is_refused(tmp_path: Path) -> None:
     writer.join()
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_archive_from_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch, pack) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(pack(tar_bytes({"a": b"1"}))))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    with pytest.raises(UsageError, match="stdin: an archive cannot come from a pipe"):
+        find_sources(["-"])
+
+
+def test_closed_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(UsageError, match="standard input is closed"):
+        find_sources(["-"])
+
+
 def test_natural_order() -> None:
     names = ["rank10", "rank2", "rank02b", "a", "rank2/x", "rank" + "9" * 5000]
     ordered = ["a", "rank2", "rank2/x", "rank02b", "rank10", "rank" + "9" * 5000]

@@ -1,0 +1,56 @@
+"""Everything the analysis computes of a trace, once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from commscope.analysis.breakdown import outside_steps, rank_partitions, step_partitions
+from commscope.analysis.coverage import launch_coverage
+from commscope.analysis.kernels import activity_counts, family_table, kernel_table, step_kernels
+from commscope.analysis.launch import launch_table
+from commscope.analysis.overlap import collective_kinds, collective_times
+from commscope.analysis.timeline import Timeline, timeline_of
+from commscope.columns import Int64
+from commscope.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Tables with one row a rank, a step and rank, a kind of collective, a kernel."""
+
+    trace: Trace
+    timeline: Timeline
+    ranks: pa.Table  #: see ``breakdown.rank_partitions``
+    outside_ns: Int64  #: see ``breakdown.outside_steps``
+    steps: pa.Table  #: see ``breakdown.step_partitions``, with ``kernels`` launched in the step
+    collectives: pa.Table  #: see ``overlap.collective_times``
+    collective_kinds: pa.Table  #: see ``overlap.collective_kinds``
+    kernels: pa.Table  #: see ``kernels.kernel_table``
+    families: pa.Table  #: see ``kernels.family_table``
+    counts: dict[int, dict[str, int]]  #: see ``kernels.activity_counts``
+    launch: pa.Table  #: see ``launch.launch_table``
+    coverage: pa.Table  #: see ``coverage.launch_coverage``
+
+
+def analyse(trace: Trace) -> Analysis:
+    """Computes all of it: table in, table out, nothing is read, drawn or printed."""
+    timeline = timeline_of(trace)
+    times = collective_times(trace, timeline)
+    kernels = kernel_table(trace, timeline)
+    steps = step_partitions(timeline, trace.steps)
+    return Analysis(
+        trace=trace,
+        timeline=timeline,
+        ranks=rank_partitions(timeline),
+        outside_ns=outside_steps(timeline, trace.steps),
+        steps=steps.append_column("kernels", pa.array(step_kernels(trace))),
+        collectives=times,
+        collective_kinds=collective_kinds(trace, timeline, times),
+        kernels=kernels,
+        families=family_table(kernels),
+        counts=activity_counts(trace),
+        launch=launch_table(trace, timeline),
+        coverage=launch_coverage(trace),
+    )

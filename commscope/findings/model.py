@@ -1,0 +1,109 @@
+"""What rules give: checks of trust, and findings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Result(str, Enum):
+    """How a check ended."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    NOT_CHECKED = "not_checked"
+
+
+class Metric(str, Enum):
+    """Groups of numbers that a failed check can withhold."""
+
+    OVERLAP = "overlap"  #: hidden and exposed communication, exposed copies, overlap ratio
+    IDLE = "idle"
+    BANDWIDTH = "bandwidth"
+    RANKINGS = "rankings"  #: kernels and families by time
+    LAUNCH = "launch"  #: queue delay and depth, launch-bound share, host pauses
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Numbers that the trace cannot support: of one rank (null: all) and step (null: all)."""
+
+    metric: Metric
+    rank: int | None = None
+    step: int | None = None
+
+    def __str__(self) -> str:
+        where = "" if self.rank is None else f" of rank {self.rank}"
+        return f"{self.metric.value}{where}" + ("" if self.step is None else f" step {self.step}")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One rule of trust on one trace. A failed check that withholds nothing informs."""
+
+    rule: str
+    title: str
+    result: Result
+    says: str
+    withheld: tuple[Withheld, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """All checks, and what they come to: ok, limited or unusable."""
+
+    verdict: str
+    checks: tuple[Check, ...]
+
+    def withholds(self, metric: Metric, rank: int | None = None, step: int | None = None) -> bool:
+        """Whether a number of this group must not be shown for a rank and, if given, a step."""
+        return any(
+            w.metric == metric
+            and (w.rank is None or w.rank == rank)
+            and (w.step is None or w.step == step)
+            for check in self.checks
+            for w in check.withheld
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A number with its unit: ns, bytes, gbps, ratio or count."""
+
+    value: float | int
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where in the trace a finding can be seen; times on the rank's clock."""
+
+    rank: int
+    step: int | None
+    t0_ns: int
+    t1_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to do, why it helps, and where that is known from."""
+
+    do: str
+    why: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something worth knowing, most severe first."""
+
+    id: str
+    rule: str
+    severity: str  #: high, medium or low
+    confidence: str  #: high, medium or low
+    title: str
+    says: str
+    measured: dict[str, Measured] = field(default_factory=dict)
+    evidence: tuple[Evidence, ...] = ()
+    bound_ns: int | None = None
+    advice: tuple[Advice, ...] = ()
