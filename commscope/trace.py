@@ -89,6 +89,7 @@ class Trace:
     files: tuple[SourceFile, ...]
     repairs: tuple[Repair, ...]
     notes: tuple[Note, ...]
+    unprofiled_step_ns: int | None = None  #: a step without the profiler, where it is known
 
     def _repr_html_(self) -> str:
         ranks, steps = self.ranks.num_rows, len(set(self.steps.column("step").to_pylist()))

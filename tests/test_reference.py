@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 import reference
-import reference_ranks
 import verified
 from reference import COMMUNICATION, COMPUTE, COPY, Activity, File, Recording
 from verified import FACTS, TOLERANCE_NS
@@ -242,28 +241,6 @@ def test_ranks_of_a_merged_file_taken_as_one(path: str) -> None:
         "kernel_sum_ns": sum(one.end_ns - one.start_ns for one in kernels),
         "kernel_union_ns": whole.compute_ns + whole.exposed_comm_ns,
     }
-
-
-def _all_ranks(path: str) -> list[Recording]:
-    folder = Path(path).parent.as_posix()
-    return [verified.only(other) for other in FACTS if Path(other).parent.as_posix() == folder]
-
-
-@pytest.mark.parametrize("path", verified.having("across_ranks"))
-def test_waiting_across_ranks(path: str) -> None:
-    recordings, facts = _all_ranks(path), FACTS[path]["across_ranks"]
-    rank = FACTS[path]["says"]["rank"]
-    matched = reference_ranks.instances(recordings)
-    skews = [one.end_skew_ns for one in matched]
-    arrivals = [one.members[rank].start_ns == one.last_arrival_ns for one in matched]
-    assert facts["matched"] == len(matched)
-    assert facts["exposed_comm_ns"] == verified.whole(recordings[rank]).exposed_comm_ns
-    assert facts["exposed_wait_ns"] == reference_ranks.exposed_wait_ns(recordings, rank)
-    assert facts["last_in"] == sum(arrivals)
-    assert facts["end_skew_max_ns"] == max(skews)
-    assert facts["end_skew_p50_ns"] == pytest.approx(statistics.median(skews), abs=0.5)
-    transfers = statistics.median(one.transfer_ns for one in matched)
-    assert facts["transfer_p50_ns"] == pytest.approx(transfers, abs=0.5)
 
 
 @pytest.mark.parametrize("path", verified.having("truth"))

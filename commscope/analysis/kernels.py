@@ -9,6 +9,7 @@ from commscope.analysis.timeline import Timeline
 from commscope.classify import ActivityClass
 from commscope.columns import Bool, Int64, codes, int64
 from commscope.intervals import measure
+from commscope.schema import Flag
 from commscope.trace import Trace
 
 _CLASS_WORDS = {kind.value: kind.name.lower() for kind in ActivityClass}
@@ -82,32 +83,39 @@ def _is_kernel(trace: Trace) -> Bool:
     return np.array([word == "kernel" for word in words] + [False])[kinds]
 
 
-def activity_counts(trace: Trace) -> dict[int, dict[str, int]]:
-    """For each rank how many kernels, collectives and copies (zero-length ones too) it has."""
-    ranks, is_kernel = int64(trace.events, "rank"), _is_kernel(trace)
-    is_comm = trace.classes.of_event == ActivityClass.COMMUNICATION
-    numbers, index = np.unique(ranks, return_inverse=True)
+def _counting_kernels(trace: Trace) -> Bool:
+    """Kernels that count: not broken, longer than nothing."""
+    events = trace.events
+    kinds, words = codes(events, "kind")
+    broken = (np.asarray(events.column("flags").to_numpy()) & Flag.BROKEN) != 0
+    is_kernel = np.array([word == "kernel" for word in words] + [False])[kinds]
+    return is_kernel & ~broken & (int64(events, "dur_ns") > 0)
 
-    def count(chosen: Bool) -> Int64:
-        return np.bincount(index.reshape(-1)[chosen], minlength=len(numbers))
 
-    kernels, collectives, copies = count(is_kernel), count(is_comm), count(~is_kernel)
+def activity_counts(trace: Trace, timeline: Timeline) -> dict[int, dict[str, int]]:
+    """For each rank how many kernels, collectives (kernels too) and copies count."""
+    found, count = timeline.activities, len(timeline.ranks)
+    is_kernel = _counting_kernels(trace)[found.row]
+
+    def by_rank(chosen: Bool) -> Int64:
+        return np.bincount(found.rank[chosen], minlength=count)
+
+    kernels, copies = by_rank(is_kernel), by_rank(~is_kernel)
+    collectives = by_rank(found.of(ActivityClass.COMMUNICATION))
     return {
         int(rank): {
             "kernels": int(kernels[i]),
             "collectives": int(collectives[i]),
             "copies": int(copies[i]),
         }
-        for i, rank in enumerate(numbers)
+        for i, rank in enumerate(timeline.ranks)
     }
 
 
 def step_kernels(trace: Trace) -> Int64:
-    """For each row of STEPS how many kernels were launched in it."""
+    """For each row of STEPS how many kernels belong to it."""
     events, steps = trace.events, trace.steps
-    counted = _is_kernel(trace) & events.column("launch_ns").is_valid().to_numpy()
-    if not counted.any():
-        counted = _is_kernel(trace)
+    counted = _counting_kernels(trace)
     pairs = np.stack([int64(events, "rank")[counted], int64(events, "step")[counted]], axis=1)
     found, count = np.unique(pairs, axis=0, return_counts=True)
     by_step = {(int(r), int(s)): int(n) for (r, s), n in zip(found, count)}

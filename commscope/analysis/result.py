@@ -50,7 +50,7 @@ def analyse(trace: Trace) -> Analysis:
         collective_kinds=collective_kinds(trace, timeline, times),
         kernels=kernels,
         families=family_table(kernels),
-        counts=activity_counts(trace),
+        counts=activity_counts(trace, timeline),
         launch=launch_table(trace, timeline),
         coverage=launch_coverage(trace),
     )

@@ -22,7 +22,7 @@ MAX_LOST = 0.001
 MAX_GRAPH = 0.05
 
 #: What a missing kernel makes wrong.
-_RESTS_ON_KERNELS = (Metric.OVERLAP, Metric.IDLE, Metric.BANDWIDTH)
+_RESTS_ON_KERNELS = (Metric.OVERLAP, Metric.IDLE)
 
 
 def check_coverage(analysis: Analysis) -> Check:
@@ -59,8 +59,8 @@ def _says_missing(bad: Sequence[dict[str, int]], ranks: int) -> str:
     where += "" if worst["step"] is None else f", step {worst['step']}"
     if not any(row["found"] for row in bad):
         return (
-            f"no kernel was recorded for {worst['launches']:,} launches ({where}): GPU activity was "
-            "lost; start the profiler before the first use of the GPU, or shorten its warm-up"
+            f"no kernel was recorded for {worst['launches']:,} launches ({where}): GPU activity "
+            "was lost; start the profiler before the first use of the GPU, or shorten its warm-up"
         )
     return (
         f"only {_share(worst):.1%} of the kernel launches found their kernel ({where}: "
@@ -92,7 +92,8 @@ def check_asymmetry(analysis: Analysis) -> Check:
             "Q2", title, Result.PASS, f"{len(counts)} ranks have the same kinds of activity"
         )
     says = "; ".join(says for _, says in lacking[:4])
-    withheld = tuple(Withheld(Metric.BANDWIDTH, rank) for rank in sorted({r for r, _ in lacking}))
+    no_compute = {rank for rank, count in counts.items() if not count["kernels"]}
+    withheld = tuple(Withheld(metric, r) for r in sorted(no_compute) for metric in _RESTS_ON_KERNELS)
     return Check("Q2", title, Result.FAIL, says, withheld)
 
 

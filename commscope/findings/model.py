@@ -19,7 +19,6 @@ class Metric(str, Enum):
 
     OVERLAP = "overlap"  #: hidden and exposed communication, exposed copies, overlap ratio
     IDLE = "idle"
-    BANDWIDTH = "bandwidth"
     RANKINGS = "rankings"  #: kernels and families by time
     LAUNCH = "launch"  #: queue delay and depth, launch-bound share, host pauses
 

@@ -34,10 +34,6 @@ def _rocm(major: int, minor: int) -> Callable[[Mapping[str, str]], bool]:
     return applies
 
 
-def _has(key: str) -> Callable[[Mapping[str, str]], bool]:
-    return lambda versions: key in versions
-
-
 KNOWN_PROBLEMS = (
     KnownProblem(
         _rocm(6, 1),
@@ -56,18 +52,6 @@ KNOWN_PROBLEMS = (
         "ROCm 7.0",
         "a stream may be missing, another one on each rank (seen with 7.0.1 on MI300X and MI350X)",
         "https://github.com/ROCm/rocm-systems/issues/1327",
-    ),
-    KnownProblem(
-        _has("roctracer_version"),
-        "the roctracer backend of PyTorch",
-        "streams are hardware queues, and devices are HSA nodes",
-        "https://github.com/pytorch/kineto/pull/1424",
-    ),
-    KnownProblem(
-        _has("rocprofiler-sdk_version"),
-        "the first rocprofiler-sdk backend of PyTorch",
-        "grid and block may be swapped, and GPU work before the profiler was registered is lost",
-        "https://github.com/pytorch/kineto/pull/1338",
     ),
 )
 

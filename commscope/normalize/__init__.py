@@ -36,6 +36,7 @@ class Options:
     capture: int | str | None = None  #: number from 0, "all", or the newest complete one
     step_marker: re.Pattern[str] | None = None  #: each annotation that fits begins a step
     steps: StepSelection = field(default_factory=StepSelection)
+    unprofiled_step_ns: int | None = None  #: a step without the profiler, where it is known
 
 
 @dataclass(frozen=True, slots=True)

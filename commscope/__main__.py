@@ -1,0 +1,6 @@
+"""``python -m commscope``."""
+
+from commscope.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""``commscope analyze``: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from commscope.api import analyze as analyze_trace
+from commscope.cli.options import FORMAT, OUTPUT, QUIET, read_trace, reading_options
+from commscope.cli.output import chosen_style, show, write
+from commscope.report.text import print_report, print_verdict
+
+
+@click.command()
+@reading_options
+@FORMAT
+@OUTPUT
+@QUIET
+@click.option("-v", "--verbose", count=True, help="All checks of trust, longer tables.")
+def analyze(
+    style: str | None, output: Path | None, quiet: bool, verbose: int, **reading: Any
+) -> None:
+    """Say which communication was exposed, step by step and rank by rank.
+
+    PATH is a trace, a folder of them (one a rank), a pattern, an archive, or - for standard input.
+    """
+    report = analyze_trace(read_trace(quiet=quiet, **reading))
+    if chosen_style(style, output) == "json":
+        write(report.to_json(), output)
+        return
+
+    def draw(console: Console) -> None:
+        if quiet:
+            print_verdict(report, console)
+        else:
+            print_report(report, console, details=verbose)
+
+    show(draw, report.to_text, output)

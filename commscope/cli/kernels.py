@@ -1,0 +1,33 @@
+"""``commscope kernels``: which kernels took the time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from commscope.api import analyze as analyze_trace
+from commscope.cli.options import FORMAT, OUTPUT, QUIET, read_trace, reading_options
+from commscope.cli.output import chosen_style, show, write
+from commscope.report.text import kernels_text, print_kernels
+
+
+@click.command()
+@reading_options
+@click.option("--top", type=click.IntRange(1), default=30, show_default=True, metavar="N",
+              help="How many.")
+@FORMAT
+@OUTPUT
+@QUIET
+def kernels(
+    top: int, style: str | None, output: Path | None, quiet: bool, **reading: Any
+) -> None:  # fmt: skip
+    """List the kernels and copies that took most time."""
+    report = analyze_trace(read_trace(quiet=quiet, **reading))
+    if chosen_style(style, output) == "json":
+        rows = report.to_dict()["kernels"][:top]
+        write(json.dumps(rows, sort_keys=True, indent=1, ensure_ascii=False) + "\n", output)
+        return
+    show(lambda c: print_kernels(report, c, top), lambda: kernels_text(report, top), output)

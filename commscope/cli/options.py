@@ -1,0 +1,77 @@
+"""Options that several commands share, with one meaning everywhere."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from commscope.api import load
+from commscope.cli.progress import reading_progress
+from commscope.config import find_config
+from commscope.errors import UsageError
+from commscope.trace import Trace
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+PATHS = click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+PARSER = click.option("--parser", metavar="NAME", help="Read the files with this parser.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress; only the verdict.")
+OUTPUT = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."
+)
+FORMAT = click.option(
+    "--format", "style", type=click.Choice(["text", "json"]), default=None,
+    help="How to print; by default text, or what the output file's name says.",
+)  # fmt: skip
+
+_READING = (
+    PATHS,
+    PARSER,
+    click.option("--rank", "ranks", multiple=True, metavar="N=FILE",
+                 help="Rank of a file that does not tell it."),
+    click.option("--capture", metavar="N|all",
+                 help="Which capture, from 0; the newest complete one by default."),
+    click.option("--steps", metavar="RANGES", help="Only these steps, such as 3-7,9."),
+    click.option("--skip-first", type=click.IntRange(0), default=0, metavar="N",
+                 help="Leave out the first N steps of each rank."),
+    click.option("--step-marker", metavar="REGEX", help="Annotations that begin a step."),
+    click.option("--pattern", "patterns", multiple=True, metavar="CLASS=REGEX",
+                 help="Kernel names of communication, compute, copy or a family."),
+    click.option("--config", type=click.Path(path_type=Path), metavar="FILE",
+                 help="Settings; ./commscope.toml by default."),
+    click.option("--unprofiled-step-ms", type=click.FloatRange(0, min_open=True), metavar="MS",
+                 help="How long a step takes without the profiler."),
+)  # fmt: skip
+
+
+def reading_options(command: Command) -> Command:
+    """Adds what says which files are read, and how, to a command."""
+    return functools.reduce(lambda c, option: option(c), reversed(_READING), command)
+
+
+def read_trace(
+    paths: Sequence[str], ranks: Sequence[str], config: Path | None, quiet: bool, **given: Any
+) -> Trace:
+    """Loads a trace as the reading options say, with progress on standard error."""
+    with reading_progress(quiet=quiet) as progress:
+        return load(
+            list(paths),
+            ranks=_ranks(ranks),
+            defaults=find_config(config).patterns,
+            progress=progress,
+            **given,
+        )
+
+
+def _ranks(given: Sequence[str]) -> Mapping[int, str]:
+    result: dict[int, str] = {}
+    for text in given:
+        number, _, file = text.partition("=")
+        if not number.isdecimal() or not file:
+            raise UsageError(f"--rank {text}: write a rank and a file, such as 3=trace.json")
+        result[int(number)] = file
+    return result

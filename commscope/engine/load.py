@@ -1,0 +1,115 @@
+"""From paths to a trace: find the files, choose a parser for each, read, normalise."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from commscope.engine.unprofiled import unprofiled_step_ns
+from commscope.errors import FormatError, UnknownFormat
+from commscope.normalize import Options, normalize
+from commscope.parsers.base import Parser, Reading
+from commscope.parsers.detect import choose_parser
+from commscope.parsers.opening import Source, read_head
+from commscope.parsers.sources import find_sources
+from commscope.trace import Note, Trace
+
+#: Called with (file, number of the file from 1, number of files, bytes read, bytes in all or null).
+Progress = Callable[[str, int, int, int, "int | None"], None]
+
+
+def silent(file: str, number: int, files: int, done: int, total: int | None) -> None:
+    """Reports nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is read with which parser, and what is said of the rest."""
+
+    chosen: tuple[tuple[Source, Parser], ...]
+    notes: tuple[Note, ...]
+    unprofiled_step_ns: int | None
+
+
+def load_trace(
+    paths: Sequence[str | os.PathLike[str]],
+    options: Options,
+    *,
+    parser: str | None = None,
+    progress: Progress = silent,
+) -> Trace:
+    """Reads files, folders, patterns, archives or ``-`` into one trace.
+
+    Raises UsageError, FormatError or DataError (see ``commscope.errors``).
+    """
+    plan = _plan(paths, parser)
+    readings, notes = _read_all(plan.chosen, progress)
+    trace = normalize(readings, options)
+    return replace(
+        trace,
+        notes=plan.notes + tuple(notes) + trace.notes,
+        unprofiled_step_ns=options.unprofiled_step_ns or plan.unprofiled_step_ns,
+    )
+
+
+def _plan(paths: Sequence[str | os.PathLike[str]], wanted: str | None) -> _Plan:
+    """Chooses a parser for every file; in folders and archives, other files are passed over."""
+    found = find_sources(paths)
+    plan = _Choice()
+    for source in found.sources:
+        plan.add(source, wanted)
+    if not plan.chosen:
+        raise UnknownFormat(plan.nothing())
+    notes = [Note("files", says) for says in found.notes]
+    if plan.skipped:
+        notes.append(Note("files", f"not read, no trace: {_shown(plan.skipped)}"))
+    times = plan.step_times
+    return _Plan(tuple(plan.chosen), tuple(notes), max(times) if times else None)
+
+
+@dataclass(slots=True)
+class _Choice:
+    chosen: list[tuple[Source, Parser]] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    step_times: list[int] = field(default_factory=list)
+    reason: str = ""
+
+    def add(self, source: Source, wanted: str | None) -> None:
+        head = read_head(source)
+        try:
+            self.chosen.append((source, choose_parser(head, source, wanted)))
+        except UnknownFormat as error:
+            if source.named:
+                raise
+            self.skipped.append(source.label)
+            self.step_times += unprofiled_step_ns(head)
+            self.reason = str(error)
+
+    def nothing(self) -> str:
+        return f"none of {len(self.skipped)} files is a trace; the last one: {self.reason}"
+
+
+def _shown(labels: Sequence[str]) -> str:
+    more = len(labels) - 3
+    return ", ".join(labels[:3]) + (f" and {more} more" if more > 0 else "")
+
+
+def _read_all(
+    chosen: Sequence[tuple[Source, Parser]], progress: Progress
+) -> tuple[list[Reading], list[Note]]:
+    """Reads every file; of several, one that cannot be read is left out and said."""
+    readings: list[Reading] = []
+    failed: list[FormatError] = []
+    for number, (source, parser) in enumerate(chosen, 1):
+
+        def report(done: int, total: int | None, n: int = number, s: Source = source) -> None:
+            progress(s.label, n, len(chosen), done, total)
+
+        try:
+            readings += parser.read(source, report)
+        except FormatError as error:
+            failed.append(error)
+    if failed and not readings:
+        raise failed[0]
+    return readings, [Note("files", f"left out: {error}") for error in failed]

@@ -1,0 +1,231 @@
+"""From the analysis to the report: units for people's eyes stay out, withheld numbers go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from commscope._version import __version__
+from commscope.analysis.breakdown import PARTITION
+from commscope.analysis.result import Analysis, analyse
+from commscope.columns import NONE, Int64, int64, nullable
+from commscope.findings.model import Metric, Trust
+from commscope.findings.quality import trust_of
+from commscope.findings.trust_findings import findings_of
+from commscope.report.model import Report, ReportTable
+from commscope.report.summary import summarise, trust_line
+from commscope.trace import Trace
+
+TOOL = {"name": "commscope", "version": __version__}
+
+#: Which numbers of a partition go when a group of numbers is withheld.
+_RESTS_ON = {
+    Metric.OVERLAP: ("hidden_comm_ns", "exposed_comm_ns", "exposed_copy_ns", "overlap_ratio"),
+    Metric.IDLE: ("idle_ns",),
+}
+_LAUNCH_NUMBERS = (
+    "launch_bound_share",
+    "queue_delay_p50_ns",
+    "queue_delay_p95_ns",
+    "queue_depth_p50",
+    "queue_depth_p95",
+    "host_pause_ns",
+)
+
+
+def build_report(trace: Trace) -> Report:
+    """Analyses a trace, judges how far it can be trusted, and puts the report together."""
+    analysis = analyse(trace)
+    trust = trust_of(analysis)
+    origin = int(analysis.timeline.first_ns.min())
+    steps = _steps(analysis, trust, origin)
+    summary = summarise(analysis, steps, trust)
+    return Report(
+        inputs=tuple(_inputs(trace)),
+        environment=_environment(trace),
+        clock=_clock(trace, origin),
+        trust=trust,
+        summary=summary,
+        ranks=ReportTable(_ranks(analysis, trust)),
+        steps=ReportTable(steps),
+        collectives=ReportTable(_collectives(analysis, trust)),
+        kernels=ReportTable(_kernels(analysis, trust)),
+        families=ReportTable(analysis.families),
+        launch=ReportTable(_launch(analysis, trust)),
+        findings=findings_of(trust),
+        notes=tuple(note.says for note in trace.notes),
+        trust_line=trust_line(analysis, trust, summary),
+        origin_ns=origin,
+    )
+
+
+def _inputs(trace: Trace) -> list[dict[str, Any]]:
+    return [
+        {
+            "file": f.file,
+            "format": f.format,
+            "rank": f.rank,
+            "sha256": f.sha256,
+            "bytes": f.bytes,
+            "events": f.events,
+        }
+        for f in trace.files
+    ]
+
+
+def _environment(trace: Trace) -> dict[str, Any]:
+    versions: dict[str, str] = {}
+    for file in trace.files:
+        versions |= file.versions
+    gpus = sorted({name for name in trace.ranks.column("gpu").to_pylist() if name})
+    platform = {f.is_rocm for f in trace.files} - {None}
+    return {
+        "versions": versions,
+        "gpus": gpus,
+        "platform": {True: "rocm", False: "cuda"}[platform.pop()] if len(platform) == 1 else None,
+        "source": "metadata of the traces",
+    }
+
+
+def _clock(trace: Trace, origin: int) -> dict[str, Any]:
+    ranks = trace.ranks.select(["rank", "clock_offset_ns", "clock_error_ns"]).to_pylist()
+    return {
+        "method": "the ranks' own clocks, not aligned" if len(ranks) > 1 else "one rank",
+        "origin_ns": origin,
+        "ranks": [
+            {"rank": r["rank"], "offset_ns": r["clock_offset_ns"], "error_ns": r["clock_error_ns"]}
+            for r in ranks
+        ],
+    }
+
+
+def _with_ratio(table: pa.Table) -> pa.Table:
+    """PARTITION with ``overlap_ratio``, null where there was no communication."""
+    communication, hidden = int64(table, "communication_ns"), int64(table, "hidden_comm_ns")
+    none = (communication == NONE) | (communication == 0)
+    ratio = hidden / np.where(none, 1, communication)
+    return table.append_column("overlap_ratio", pa.array(ratio, mask=none))
+
+
+def _withhold(table: pa.Table, trust: Trust, rank: Int64, step: Int64 | None) -> pa.Table:
+    """The table with nulls for what the trace cannot support."""
+    for metric, names in _RESTS_ON.items():
+        numbers = step if step is not None else np.full(len(rank), NONE)
+        hide = np.array(
+            [
+                trust.withholds(metric, int(r), None if s == NONE else int(s))
+                for r, s in zip(rank, numbers)
+            ],
+            np.bool_,
+        )
+        table = _blank(table, names, hide) if hide.any() else table
+    return table
+
+
+def _blank(table: pa.Table, names: tuple[str, ...], hide: Any) -> pa.Table:
+    for name in names:
+        column = table.column(name)
+        kept = pa.compute.if_else(pa.array(hide), pa.scalar(None, column.type), column)
+        table = table.set_column(table.column_names.index(name), name, kept)
+    return table
+
+
+def _ranks(analysis: Analysis, trust: Trust) -> pa.Table:
+    facts = analysis.trace.ranks.select(["rank", "host", "device", "gpu", "backend", "file"])
+    order = np.argsort(int64(facts, "rank"))
+    table = facts.take(pa.array(order))
+    for name in PARTITION:
+        table = table.append_column(name, analysis.ranks.column(name))
+    table = _withhold(_with_ratio(table), trust, int64(table, "rank"), None)
+    table = table.append_column("outside_steps_ns", pa.array(analysis.outside_ns))
+    counts = [analysis.counts[rank] for rank in table.column("rank").to_pylist()]
+    for name in ("kernels", "collectives", "copies"):
+        table = table.append_column(name, pa.array([count[name] for count in counts], pa.int64()))
+    return table
+
+
+def _steps(analysis: Analysis, trust: Trust, origin: int) -> pa.Table:
+    """Steps by rank with their partition, times since the origin."""
+    steps = _withhold(
+        _with_ratio(analysis.steps),
+        trust,
+        int64(analysis.steps, "rank"),
+        int64(analysis.steps, "step"),
+    )
+    for name in ("start_ns", "end_ns", "host_start_ns", "host_end_ns"):
+        times = int64(steps, name)
+        moved = nullable(np.where(times == NONE, NONE, times - origin))
+        steps = steps.set_column(steps.column_names.index(name), name, moved)
+    return steps
+
+
+def _collectives(analysis: Analysis, trust: Trust) -> pa.Table:
+    """Kinds of collectives summed over ranks: ``count`` and times of all ranks together."""
+    kinds = analysis.collective_kinds.to_pylist()
+    steps = max(len(set(analysis.steps.column("step").to_pylist())), 1)
+    merged: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in kinds:
+        key = tuple(row[name] for name in ("comm", "description", "op", "dtype", "bytes", "group_size"))
+        total = merged.setdefault(key, {**row, "ranks": 0, "count": 0, "step_count": 0, **_ZERO})
+        total["ranks"] += 1
+        for name in ("count", "step_count", *_ZERO):
+            total[name] += row[name]
+    hide = trust.withholds(Metric.OVERLAP)
+    rows = [_collective_row(row, steps, hide) for row in merged.values()]
+    rows.sort(key=lambda row: (-row["communication_ns"], str(row)))
+    return pa.Table.from_pylist(rows, schema=_COLLECTIVES)
+
+
+_ZERO = {"communication_ns": 0, "hidden_ns": 0, "exposed_ns": 0}
+_COLLECTIVES = pa.schema(
+    [
+        ("communicator", pa.string()),
+        ("description", pa.string()),
+        ("op", pa.string()),
+        ("dtype", pa.string()),
+        ("bytes", pa.int64()),
+        ("group_size", pa.int64()),
+        ("count", pa.int64()),
+        ("per_step", pa.float64()),
+        ("communication_ns", pa.int64()),
+        ("hidden_ns", pa.int64()),
+        ("exposed_ns", pa.int64()),
+    ]
+)
+
+
+def _collective_row(row: dict[str, Any], steps: int, hide: bool) -> dict[str, Any]:
+    return {
+        "communicator": row["comm"],
+        "description": row["description"],
+        "op": row["op"],
+        "dtype": row["dtype"],
+        "bytes": row["bytes"],
+        "group_size": row["group_size"],
+        "count": row["count"],
+        "per_step": row["step_count"] / row["ranks"] / steps,
+        "communication_ns": row["communication_ns"],
+        "hidden_ns": None if hide else row["hidden_ns"],
+        "exposed_ns": None if hide else row["exposed_ns"],
+    }
+
+
+def _kernels(analysis: Analysis, trust: Trust) -> pa.Table:
+    """Kernels by total time, with the share of communication that compute hid."""
+    table = analysis.kernels
+    total, hidden = int64(table, "total_ns"), int64(table, "hidden_ns")
+    unknown = (hidden == NONE) | (total == 0) | trust.withholds(Metric.OVERLAP)
+    share = pa.array(hidden / np.maximum(total, 1), mask=unknown)
+    table = table.drop_columns(["hidden_ns"]).append_column("hidden_share", share)
+    return table.slice(0, 0) if trust.withholds(Metric.RANKINGS) else table
+
+
+def _launch(analysis: Analysis, trust: Trust) -> pa.Table:
+    table = analysis.launch
+    hide = np.array(
+        [trust.withholds(Metric.LAUNCH, rank) for rank in table.column("rank").to_pylist()],
+        np.bool_,
+    )
+    return _blank(table, _LAUNCH_NUMBERS, hide)

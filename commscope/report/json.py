@@ -1,0 +1,147 @@
+"""The report as JSON: the contract that other programs rely on (docs/json-report.md)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from commscope.findings.model import Check, Finding, Trust
+from commscope.report.build import TOOL
+from commscope.report.model import SCHEMA, Report, Summary
+
+_PARTITION = (
+    "window_ns",
+    "compute_ns",
+    "communication_ns",
+    "hidden_comm_ns",
+    "exposed_comm_ns",
+    "exposed_copy_ns",
+    "idle_ns",
+    "overlap_ratio",
+)
+#: Parts of the exposed time that need collectives matched across ranks.
+_UNMATCHED = {"exposed_wait_ns": None, "exposed_transfer_ns": None, "exposed_unmatched_ns": None}
+_STEP = ("rank", "step", "name", "open", "start_ns", "end_ns", "host_lag_ns", "kernels")
+_LAUNCH = ("rank", "launch_bound_share", "host_pause_ns", "graph_share", "kernels", "unlinked")
+
+
+def report_json(report: Report) -> str:
+    """The contract as text: keys sorted, one line feed at the end."""
+    text = json.dumps(
+        report_dict(report), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False
+    )
+    return text.encode("utf-8", "replace").decode() + "\n"
+
+
+def report_dict(report: Report) -> dict[str, Any]:
+    """The contract as plain dictionaries and lists, without NaN or Infinity."""
+    document = {
+        "schema": SCHEMA,
+        "tool": TOOL,
+        "inputs": list(report.inputs),
+        "environment": report.environment,
+        "clock": report.clock,
+        "trust": _trust(report.trust),
+        "summary": _summary(report.summary),
+        "ranks": [_rank(row) for row in report.ranks],
+        "steps": [_step(row) for row in report.steps],
+        "collectives": [_collective(row) for row in report.collectives],
+        "kernels": [{**row, "stretch": None} for row in report.kernels],
+        "kernel_families": list(report.families),
+        "launch": [_launch(row) for row in report.launch],
+        "findings": [_finding(finding) for finding in report.findings],
+        "notes": list(report.notes),
+    }
+    return {key: _finite(value) for key, value in document.items()}
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_finite(item) for item in value]
+    return value
+
+
+def _trust(trust: Trust) -> dict[str, Any]:
+    return {"verdict": trust.verdict, "checks": [_check(check) for check in trust.checks]}
+
+
+def _check(check: Check) -> dict[str, Any]:
+    return {
+        "rule": check.rule,
+        "title": check.title,
+        "result": check.result.value,
+        "says": check.says,
+        "withheld": [str(withheld) for withheld in check.withheld],
+    }
+
+
+def _summary(summary: Summary) -> dict[str, Any]:
+    times, shares, bound = summary.step_times, summary.shares, summary.upper_bound
+    return {
+        "ranks": summary.ranks,
+        "steps": summary.steps,
+        "step_source": summary.step_source,
+        "step_confidence": summary.step_confidence,
+        "step_ns": times and {"p50": times.p50_ns, "p95": times.p95_ns, "max": times.max_ns},
+        "shares": shares
+        and {
+            "compute": shares.compute,
+            "exposed_comm": shares.exposed_comm,
+            "exposed_copy": shares.exposed_copy,
+            "idle": shares.idle,
+        },
+        "overlap_ratio": summary.overlap_ratio,
+        "verdict": summary.verdict,
+        "upper_bound": bound
+        and {"exposed_hidden_ns": bound.exposed_hidden_ns, "speedup": bound.speedup},
+    }
+
+
+def _partition(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The partition of a row; null for a step that had no activity."""
+    if row["window_ns"] is None:
+        return None
+    return {**{name: row[name] for name in _PARTITION}, **_UNMATCHED}
+
+
+def _rank(row: Mapping[str, Any]) -> dict[str, Any]:
+    rest = {name: value for name, value in row.items() if name not in _PARTITION}
+    return {**rest, "partition": _partition(row)}
+
+
+def _step(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**{name: row[name] for name in _STEP}, "partition": _partition(row)}
+
+
+def _collective(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "wait_ns": None, "transfer_ns": None}
+
+
+def _launch(row: Mapping[str, Any]) -> dict[str, Any]:
+    delay = {"p50": row["queue_delay_p50_ns"], "p95": row["queue_delay_p95_ns"]}
+    depth = {"p50": row["queue_depth_p50"], "p95": row["queue_depth_p95"]}
+    return {**{n: row[n] for n in _LAUNCH}, "queue_delay_ns": delay, "queue_depth": depth}
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "id": finding.id,
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "title": finding.title,
+        "says": finding.says,
+        "measured": {n: {"value": m.value, "unit": m.unit} for n, m in finding.measured.items()},
+        "evidence": [
+            {"rank": e.rank, "step": e.step, "t0_ns": e.t0_ns, "t1_ns": e.t1_ns}
+            for e in finding.evidence
+        ],
+        "bound_ns": finding.bound_ns,
+        "advice": [{"do": a.do, "why": a.why, "source": a.source} for a in finding.advice],
+    }

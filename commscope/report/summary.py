@@ -1,0 +1,156 @@
+"""The sentence, the six numbers, and the line on trust."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from commscope.analysis.result import Analysis
+from commscope.columns import NONE, Bool, int64
+from commscope.findings.model import Result, Trust
+from commscope.report.model import Shares, StepTimes, Summary, UpperBound
+from commscope.report.units import percent, span
+
+
+def summarise(analysis: Analysis, steps: pa.Table, trust: Trust) -> Summary:
+    """The summary of the steps table (as shown, so without what is withheld)."""
+    closed = _closed(steps)
+    chosen = steps.filter(pa.array(_shown(steps, closed)))
+    bound = _upper_bound(chosen)
+    shares = _shares(chosen)
+    source = analysis.trace.step_source
+    return Summary(
+        ranks=analysis.ranks.num_rows,
+        steps=len(np.unique(int64(steps, "step"))),
+        step_source=source.kind,
+        step_confidence=source.confidence,
+        step_times=_step_times(steps, closed),
+        shares=shares,
+        overlap_ratio=_ratio(chosen, "hidden_comm_ns", "communication_ns"),
+        verdict=_verdict(analysis, chosen, shares, bound, trust),
+        upper_bound=bound,
+    )
+
+
+def _closed(steps: pa.Table) -> Bool:
+    """Steps that show where they end, and have activity."""
+    is_open = np.asarray(steps.column("open").to_numpy(zero_copy_only=False), np.bool_)
+    return ~is_open & (int64(steps, "window_ns") != NONE)
+
+
+def _shown(steps: pa.Table, closed: Bool) -> Bool:
+    """What the summary is over: closed steps if there are any, else all with activity."""
+    return closed if closed.any() else int64(steps, "window_ns") != NONE
+
+
+def _step_times(steps: pa.Table, closed: Bool) -> StepTimes | None:
+    length = int64(steps, "window_ns")[closed]
+    if not len(length):
+        return None
+    p50, p95 = (round(float(np.percentile(length, p))) for p in (50, 95))
+    return StepTimes(p50, p95, int(length.max()))
+
+
+def _sum(steps: pa.Table, name: str) -> int | None:
+    """The sum of a column; null where any of it is withheld."""
+    values = int64(steps, name)
+    return None if not len(values) or (values == NONE).any() else int(values.sum())
+
+
+def _ratio(steps: pa.Table, part: str, whole: str) -> float | None:
+    above, below = _sum(steps, part), _sum(steps, whole)
+    return above / below if above is not None and below else None
+
+
+def _shares(steps: pa.Table) -> Shares | None:
+    if not steps.num_rows:
+        return None
+    names = ("compute_ns", "exposed_comm_ns", "exposed_copy_ns", "idle_ns")
+    return Shares(*(_ratio(steps, name, "window_ns") for name in names))
+
+
+def _upper_bound(steps: pa.Table) -> UpperBound | None:
+    """What hiding all communication could win: the gain of the slowest rank, median over steps.
+
+    The ranks of a step go on together. The slowest is the one with most to do besides exposed
+    communication: the step would still take that long, so its own gain is all there is
+    (DEFINITIONS 7).
+    """
+    window, exposed = int64(steps, "window_ns"), int64(steps, "exposed_comm_ns")
+    if not len(window) or (exposed == NONE).any():
+        return None
+    order = np.lexsort((window - exposed, int64(steps, "step")))
+    numbers = int64(steps, "step")[order]
+    slowest = order[np.append(numbers[1:] != numbers[:-1], True)]
+    gain, length = (round(float(np.median(values[slowest]))) for values in (exposed, window))
+    rest = length - gain
+    return UpperBound(gain, length / rest) if rest > 0 else None
+
+
+def _verdict(
+    analysis: Analysis,
+    steps: pa.Table,
+    shares: Shares | None,
+    bound: UpperBound | None,
+    trust: Trust,
+) -> str:
+    """One sentence with the number and what could be won."""
+    if trust.verdict == "unusable" or shares is None or shares.exposed_comm is None:
+        return "The trace cannot tell how much communication was exposed: see what was not measured."
+    if not int64(analysis.ranks, "communication_ns").any():
+        return (
+            f"No communication ran on the GPU: compute takes {percent(shares.compute)} of the time, "
+            f"{percent(shares.idle)} is idle."
+        )
+    return f"{_exposed(steps, shares)} {_gain(analysis, bound)}"
+
+
+def _exposed(steps: pa.Table, shares: Shares) -> str:
+    """How much is exposed, on the rank with most of it and on the one with least."""
+    rank, exposed = int64(steps, "rank"), int64(steps, "exposed_comm_ns")
+    ranks = np.unique(rank)
+    per_step = np.array([float(np.median(exposed[rank == r])) for r in ranks])
+    says = f"Exposed communication takes {percent(shares.exposed_comm)} of the GPU time"
+    unit = "" if steps.column("source")[0].as_py() == "whole_trace" else " a step"
+    most, least = int(per_step.argmax()), int(per_step.argmin())
+    if len(ranks) == 1:
+        return f"{says}: {span(round(per_step[0]))}{unit}."
+    return (
+        f"{says}: {span(round(per_step[most]))}{unit} on rank {ranks[most]} (the most), "
+        f"{span(round(per_step[least]))} on rank {ranks[least]} (the least)."
+    )
+
+
+def _gain(analysis: Analysis, bound: UpperBound | None) -> str:
+    if bound is None:
+        return ""
+    says = f"Hiding all of it can win at most {span(bound.exposed_hidden_ns)} a step"
+    says += f" ({bound.speedup - 1:.1%} faster)."
+    world = [size for size in analysis.trace.ranks.column("world_size").to_pylist() if size]
+    missing = max(world, default=0) - analysis.ranks.num_rows
+    if missing > 0:
+        says += f" {missing} of {max(world)} ranks are not here: part of it may be waiting for them."
+    return says
+
+
+def trust_line(analysis: Analysis, trust: Trust, summary: Summary) -> str:
+    """How far the numbers can be trusted, in one line."""
+    by_rule = {check.rule: check for check in trust.checks}
+    says = [by_rule["Q1"].says, by_rule["Q3"].says.split(";")[0].split(":")[0]]
+    says += [c.says for c in trust.checks if c.withheld and c.rule not in ("Q1", "Q3")]
+    if by_rule["Q7"].result == Result.FAIL and not by_rule["Q7"].withheld:
+        says.append(by_rule["Q7"].says)
+    inflation = _inflation(analysis, summary)
+    return f"{trust.verdict}: " + "; ".join(says + ([inflation] if inflation else []))
+
+
+def _inflation(analysis: Analysis, summary: Summary) -> str | None:
+    """How much longer a step is under the profiler, where the time without it is known."""
+    unprofiled, times = analysis.trace.unprofiled_step_ns, summary.step_times
+    if not unprofiled or times is None:
+        return None
+    factor = times.p50_ns / unprofiled
+    return (
+        f"a step takes {span(times.p50_ns)} under the profiler and {span(unprofiled)} without it "
+        f"({factor:.2f} times as long): shares hold for the profiled run only"
+    )

@@ -1,0 +1,30 @@
+"""Numbers for people: times, sizes and shares in units that fit."""
+
+from __future__ import annotations
+
+_TIMES = ((10**9, "s"), (10**6, "ms"), (10**3, "us"))
+_SIZES = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+
+
+def span(ns: float) -> str:
+    """A length of time with three significant digits or more: 27.2 ms."""
+    return _scaled(ns, _TIMES, "ns")
+
+
+def size(count: float) -> str:
+    """A size in bytes, 1 MB = 1e6 bytes."""
+    return _scaled(count, _SIZES, "B")
+
+
+def percent(share: float | None) -> str:
+    """A share of one as percent."""
+    return "?" if share is None else f"{100 * share:.1f} %"
+
+
+def _scaled(value: float, units: tuple[tuple[int, str], ...], smallest: str) -> str:
+    for factor, unit in units:
+        if abs(value) >= factor:
+            scaled = value / factor
+            decimals = 2 if abs(scaled) < 10 else 1 if abs(scaled) < 1000 else 0
+            return f"{scaled:,.{decimals}f} {unit}"
+    return f"{value:,.0f} {smallest}"

@@ -1,0 +1,66 @@
+"""Which parser reads a file: every one gives its opinion, the most confident is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+
+from commscope.errors import AmbiguousFormat, UnknownFormat, UsageError
+from commscope.parsers import PARSERS
+from commscope.parsers.base import Confidence, Match, Parser
+from commscope.parsers.opening import Source
+
+_GROUP = "commscope.parsers"
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one parser thinks of a file."""
+
+    parser: Parser
+    match: Match
+
+
+def all_parsers() -> tuple[Parser, ...]:
+    """The parsers that come with commscope, and those of installed plug-ins."""
+    return PARSERS + tuple(entry.load()() for entry in entry_points(group=_GROUP))
+
+
+def opinions(head: bytes, source: Source) -> list[Opinion]:
+    """What every parser thinks of a file, most confident first."""
+    found = [Opinion(parser, parser.match(head, source)) for parser in all_parsers()]
+    return sorted(found, key=lambda opinion: -opinion.match.confidence)
+
+
+def choose_parser(head: bytes, source: Source, wanted: str | None) -> Parser:
+    """The parser named by the user, else the most confident one.
+
+    Raises UsageError where no parser has the wanted name, UnknownFormat where none recognises
+    the file, AmbiguousFormat where several do equally.
+    """
+    if wanted is not None:
+        return _named(wanted)
+    if not head:
+        raise UnknownFormat(f"{source.label}: is empty; record the trace again")
+    found = opinions(head, source)
+    best = [o for o in found if o.match.confidence == found[0].match.confidence]
+    if found[0].match.confidence == Confidence.NONE:
+        raise UnknownFormat(_unknown(found, source))
+    if len(best) > 1:
+        names = " and ".join(o.parser.name for o in best)
+        raise AmbiguousFormat(f"{source.label}: fits {names}; choose with --parser NAME")
+    return best[0].parser
+
+
+def _named(wanted: str) -> Parser:
+    parsers = all_parsers()
+    for parser in parsers:
+        if parser.name == wanted:
+            return parser
+    raise UsageError(f"--parser {wanted}: known are {', '.join(p.name for p in parsers)}")
+
+
+def _unknown(found: Sequence[Opinion], source: Source) -> str:
+    reasons = "; ".join(f"{o.parser.name}: {o.match.reason}" for o in found)
+    return f"{source.label}: is no trace that commscope knows ({reasons}); see commscope inspect"
