@@ -185,9 +185,10 @@ def test_annotated_steps_equal_the_reference(run: Run, case_table: CaseTable) ->
 
 @each_run
 def test_step_times_are_those_of_the_trace(run: Run) -> None:
-    """On the clock of the file, or on the wall clock, but the same for all steps of a rank."""
+    """Times are since the origin, which is on the wall clock where the file has one."""
     report = _report(run.path)
-    bases = {0, *(verified.read(file).base_ns for file in run.files)}
+    origin = report["clock"]["origin_ns"]
+    bases = {verified.read(file).base_ns - origin for file in run.files}
     for rank, recording in _recordings(run).items():
         found = [one["start_ns"] for one in report["steps"] if one["rank"] == rank]
         expected = [one.start_ns for one in verified.steps(recording)]
