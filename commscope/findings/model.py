@@ -54,15 +54,9 @@ class Trust:
     verdict: str
     checks: tuple[Check, ...]
 
-    def withholds(self, metric: Metric, rank: int | None = None, step: int | None = None) -> bool:
-        """Whether a number of this group must not be shown for a rank and, if given, a step."""
-        return any(
-            w.metric == metric
-            and (w.rank is None or w.rank == rank)
-            and (w.step is None or w.step == step)
-            for check in self.checks
-            for w in check.withheld
-        )
+    def withheld(self, metric: Metric) -> list[Withheld]:
+        """Where numbers of a group must not be shown."""
+        return [w for check in self.checks for w in check.withheld if w.metric == metric]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,19 +6,23 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from commscope._version import __version__
 from commscope.analysis.breakdown import PARTITION
 from commscope.analysis.result import Analysis, analyse
-from commscope.columns import NONE, Int64, int64, nullable
+from commscope.columns import NONE, Bool, int64, nullable
 from commscope.findings.model import Metric, Trust
 from commscope.findings.quality import trust_of
 from commscope.findings.trust_findings import findings_of
+from commscope.findings.versions import rocm_version
 from commscope.report.model import Report, ReportTable
 from commscope.report.summary import summarise, trust_line
 from commscope.trace import Trace
 
 TOOL = {"name": "commscope", "version": __version__}
+
+_PLATFORMS: dict[bool | None, str] = {True: "rocm", False: "cuda"}
 
 #: Which numbers of a partition go when a group of numbers is withheld.
 _RESTS_ON = {
@@ -79,12 +83,15 @@ def _environment(trace: Trace) -> dict[str, Any]:
     versions: dict[str, str] = {}
     for file in trace.files:
         versions |= file.versions
+    rocm = rocm_version(versions)
+    if rocm:
+        versions["rocm"] = ".".join(map(str, rocm))
     gpus = sorted({name for name in trace.ranks.column("gpu").to_pylist() if name})
     platform = {f.is_rocm for f in trace.files} - {None}
     return {
         "versions": versions,
         "gpus": gpus,
-        "platform": {True: "rocm", False: "cuda"}[platform.pop()] if len(platform) == 1 else None,
+        "platform": _PLATFORMS.get(platform.pop()) if len(platform) == 1 else None,
         "source": "metadata of the traces",
     }
 
@@ -109,25 +116,24 @@ def _with_ratio(table: pa.Table) -> pa.Table:
     return table.append_column("overlap_ratio", pa.array(ratio, mask=none))
 
 
-def _withhold(table: pa.Table, trust: Trust, rank: Int64, step: Int64 | None) -> pa.Table:
-    """The table with nulls for what the trace cannot support."""
+def _withhold(table: pa.Table, trust: Trust) -> pa.Table:
+    """A partition of ranks, or of steps, with nulls for what the trace cannot support."""
+    rank = int64(table, "rank")
+    step = int64(table, "step") if "step" in table.column_names else np.full(len(rank), NONE)
     for metric, names in _RESTS_ON.items():
-        numbers = step if step is not None else np.full(len(rank), NONE)
-        hide = np.array(
-            [
-                trust.withholds(metric, int(r), None if s == NONE else int(s))
-                for r, s in zip(rank, numbers)
-            ],
-            np.bool_,
-        )
+        hide = np.zeros(len(rank), np.bool_)
+        for withheld in trust.withheld(metric):
+            hide |= ((withheld.rank is None) | (rank == withheld.rank)) & (
+                (withheld.step is None) | (step == withheld.step)
+            )
         table = _blank(table, names, hide) if hide.any() else table
     return table
 
 
-def _blank(table: pa.Table, names: tuple[str, ...], hide: Any) -> pa.Table:
+def _blank(table: pa.Table, names: tuple[str, ...], hide: Bool) -> pa.Table:
     for name in names:
         column = table.column(name)
-        kept = pa.compute.if_else(pa.array(hide), pa.scalar(None, column.type), column)
+        kept = pc.if_else(pa.array(hide), pa.scalar(None, column.type), column)
         table = table.set_column(table.column_names.index(name), name, kept)
     return table
 
@@ -138,7 +144,7 @@ def _ranks(analysis: Analysis, trust: Trust) -> pa.Table:
     table = facts.take(pa.array(order))
     for name in PARTITION:
         table = table.append_column(name, analysis.ranks.column(name))
-    table = _withhold(_with_ratio(table), trust, int64(table, "rank"), None)
+    table = _withhold(_with_ratio(table), trust)
     table = table.append_column("outside_steps_ns", pa.array(analysis.outside_ns))
     counts = [analysis.counts[rank] for rank in table.column("rank").to_pylist()]
     for name in ("kernels", "collectives", "copies"):
@@ -148,12 +154,7 @@ def _ranks(analysis: Analysis, trust: Trust) -> pa.Table:
 
 def _steps(analysis: Analysis, trust: Trust, origin: int) -> pa.Table:
     """Steps by rank with their partition, times since the origin."""
-    steps = _withhold(
-        _with_ratio(analysis.steps),
-        trust,
-        int64(analysis.steps, "rank"),
-        int64(analysis.steps, "step"),
-    )
+    steps = _withhold(_with_ratio(analysis.steps), trust)
     for name in ("start_ns", "end_ns", "host_start_ns", "host_end_ns"):
         times = int64(steps, name)
         moved = nullable(np.where(times == NONE, NONE, times - origin))
@@ -167,12 +168,14 @@ def _collectives(analysis: Analysis, trust: Trust) -> pa.Table:
     steps = max(len(set(analysis.steps.column("step").to_pylist())), 1)
     merged: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in kinds:
-        key = tuple(row[name] for name in ("comm", "description", "op", "dtype", "bytes", "group_size"))
+        key = tuple(
+            row[name] for name in ("comm", "description", "op", "dtype", "bytes", "group_size")
+        )
         total = merged.setdefault(key, {**row, "ranks": 0, "count": 0, "step_count": 0, **_ZERO})
         total["ranks"] += 1
         for name in ("count", "step_count", *_ZERO):
             total[name] += row[name]
-    hide = trust.withholds(Metric.OVERLAP)
+    hide = bool(trust.withheld(Metric.OVERLAP))
     rows = [_collective_row(row, steps, hide) for row in merged.values()]
     rows.sort(key=lambda row: (-row["communication_ns"], str(row)))
     return pa.Table.from_pylist(rows, schema=_COLLECTIVES)
@@ -216,16 +219,14 @@ def _kernels(analysis: Analysis, trust: Trust) -> pa.Table:
     """Kernels by total time, with the share of communication that compute hid."""
     table = analysis.kernels
     total, hidden = int64(table, "total_ns"), int64(table, "hidden_ns")
-    unknown = (hidden == NONE) | (total == 0) | trust.withholds(Metric.OVERLAP)
+    unknown = (hidden == NONE) | (total == 0) | bool(trust.withheld(Metric.OVERLAP))
     share = pa.array(hidden / np.maximum(total, 1), mask=unknown)
     table = table.drop_columns(["hidden_ns"]).append_column("hidden_share", share)
-    return table.slice(0, 0) if trust.withholds(Metric.RANKINGS) else table
+    return table.slice(0, 0) if trust.withheld(Metric.RANKINGS) else table
 
 
 def _launch(analysis: Analysis, trust: Trust) -> pa.Table:
     table = analysis.launch
-    hide = np.array(
-        [trust.withholds(Metric.LAUNCH, rank) for rank in table.column("rank").to_pylist()],
-        np.bool_,
-    )
+    ranks = [withheld.rank for withheld in trust.withheld(Metric.LAUNCH)]
+    hide = np.isin(int64(table, "rank"), [r for r in ranks if r is not None]) | (None in ranks)
     return _blank(table, _LAUNCH_NUMBERS, hide)

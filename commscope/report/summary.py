@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from commscope.analysis.result import Analysis
 from commscope.columns import NONE, Bool, int64
@@ -35,7 +36,7 @@ def summarise(analysis: Analysis, steps: pa.Table, trust: Trust) -> Summary:
 def _closed(steps: pa.Table) -> Bool:
     """Steps that show where they end, and have activity."""
     is_open = np.asarray(steps.column("open").to_numpy(zero_copy_only=False), np.bool_)
-    return ~is_open & (int64(steps, "window_ns") != NONE)
+    return np.asarray(~is_open & (int64(steps, "window_ns") != NONE))
 
 
 def _shown(steps: pa.Table, closed: Bool) -> Bool:
@@ -96,22 +97,27 @@ def _verdict(
 ) -> str:
     """One sentence with the number and what could be won."""
     if trust.verdict == "unusable" or shares is None or shares.exposed_comm is None:
-        return "The trace cannot tell how much communication was exposed: see what was not measured."
+        return (
+            "The trace cannot tell how much communication was exposed: see what was not measured."
+        )
     if not int64(analysis.ranks, "communication_ns").any():
         return (
             f"No communication ran on the GPU: compute takes {percent(shares.compute)} of the time, "
             f"{percent(shares.idle)} is idle."
         )
-    return f"{_exposed(steps, shares)} {_gain(analysis, bound)}"
+    return f"{_exposed(steps, shares, _unit(analysis))} {_gain(analysis, bound)}".rstrip()
 
 
-def _exposed(steps: pa.Table, shares: Shares) -> str:
+def _unit(analysis: Analysis) -> str:
+    return "" if analysis.trace.step_source.kind == "whole_trace" else " a step"
+
+
+def _exposed(steps: pa.Table, shares: Shares, unit: str) -> str:
     """How much is exposed, on the rank with most of it and on the one with least."""
     rank, exposed = int64(steps, "rank"), int64(steps, "exposed_comm_ns")
     ranks = np.unique(rank)
     per_step = np.array([float(np.median(exposed[rank == r])) for r in ranks])
     says = f"Exposed communication takes {percent(shares.exposed_comm)} of the GPU time"
-    unit = "" if steps.column("source")[0].as_py() == "whole_trace" else " a step"
     most, least = int(per_step.argmax()), int(per_step.argmin())
     if len(ranks) == 1:
         return f"{says}: {span(round(per_step[0]))}{unit}."
@@ -124,24 +130,50 @@ def _exposed(steps: pa.Table, shares: Shares) -> str:
 def _gain(analysis: Analysis, bound: UpperBound | None) -> str:
     if bound is None:
         return ""
-    says = f"Hiding all of it can win at most {span(bound.exposed_hidden_ns)} a step"
-    says += f" ({bound.speedup - 1:.1%} faster)."
+    says = f"Hiding all of it can win at most {span(bound.exposed_hidden_ns)}{_unit(analysis)}"
+    says += f", a speed-up of {bound.speedup:.2f}."
     world = [size for size in analysis.trace.ranks.column("world_size").to_pylist() if size]
     missing = max(world, default=0) - analysis.ranks.num_rows
     if missing > 0:
-        says += f" {missing} of {max(world)} ranks are not here: part of it may be waiting for them."
+        says += (
+            f" {missing} of {max(world)} ranks are not here: part of it may be waiting for them."
+        )
     return says
 
 
 def trust_line(analysis: Analysis, trust: Trust, summary: Summary) -> str:
     """How far the numbers can be trusted, in one line."""
-    by_rule = {check.rule: check for check in trust.checks}
-    says = [by_rule["Q1"].says, by_rule["Q3"].says.split(";")[0].split(":")[0]]
-    says += [c.says for c in trust.checks if c.withheld and c.rule not in ("Q1", "Q3")]
-    if by_rule["Q7"].result == Result.FAIL and not by_rule["Q7"].withheld:
-        says.append(by_rule["Q7"].says)
+    says = [_coverage(analysis, trust), _steps_from(analysis)]
+    says += [c.says for c in trust.checks if c.result == Result.FAIL and c.rule in _ALWAYS_SAID]
+    says += [c.says for c in trust.checks if c.withheld and c.rule not in _ALWAYS_SAID]
     inflation = _inflation(analysis, summary)
-    return f"{trust.verdict}: " + "; ".join(says + ([inflation] if inflation else []))
+    return f"{trust.verdict}: " + "; ".join(filter(None, [*dict.fromkeys(says), inflation]))
+
+
+#: Rules whose failure concerns every number, also where they withhold none.
+_ALWAYS_SAID = ("Q4", "Q7")
+
+
+def _coverage(analysis: Analysis, trust: Trust) -> str | None:
+    """Rule Q1 in short."""
+    check = next(check for check in trust.checks if check.rule == "Q1")
+    if check.result != Result.PASS:
+        return check.says if not check.withheld else None
+    whole = analysis.coverage.filter(pc.is_null(analysis.coverage.column("step")))
+    launches, found = (int(int64(whole, name).sum()) for name in ("launches", "found"))
+    says = f"{found / launches:.1%} of {launches:,} kernel launches found their kernel"
+    unlinked = int(int64(analysis.launch, "unlinked").sum())
+    return says + (f", {unlinked:,} kernels have no launch in the file" if unlinked else "")
+
+
+def _steps_from(analysis: Analysis) -> str:
+    source = analysis.trace.step_source
+    names = {
+        "annotation": "steps by ProfilerStep",
+        "marker": f"steps by {source.says}",
+        "inferred": f"steps inferred ({source.confidence:.1%} of the activities repeat)",
+    }
+    return names.get(source.kind, "no steps: the whole trace is one window")
 
 
 def _inflation(analysis: Analysis, summary: Summary) -> str | None:
@@ -151,6 +183,6 @@ def _inflation(analysis: Analysis, summary: Summary) -> str | None:
         return None
     factor = times.p50_ns / unprofiled
     return (
-        f"a step takes {span(times.p50_ns)} under the profiler and {span(unprofiled)} without it "
-        f"({factor:.2f} times as long): shares hold for the profiled run only"
+        f"profiling made the step {factor:.2f} times as long ({span(times.p50_ns)}, without it "
+        f"{span(unprofiled)}): shares are those of the profiled run"
     )

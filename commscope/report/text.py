@@ -18,6 +18,14 @@ from commscope.sanitize import plain, shortened
 
 _SEVERITY = {"high": "bold red", "medium": "yellow", "low": "dim"}
 _MOST_ROWS = 12
+_VERSIONS = {
+    "rocm": "ROCm",
+    "roctracer_version": "roctracer",
+    "rocprofiler-sdk_version": "rocprofiler-sdk",
+    "cuda_runtime_version": "CUDA",
+    "cupti_version": "CUPTI",
+    "nccl_version": "NCCL/RCCL",
+}
 
 
 def report_text(report: Report, width: int = 120) -> str:
@@ -117,9 +125,12 @@ def _time(name: str) -> Callable[[dict[str, Any]], str]:
 
 
 def _share(name: str) -> Callable[[dict[str, Any]], str]:
-    return lambda row: (
-        "?" if row[name] is None else f"{span(row[name])} {percent(row[name] / max(row['window_ns'], 1)):>7}"
-    )
+    def show(row: dict[str, Any]) -> str:
+        if row[name] is None:
+            return "?"
+        return f"{span(row[name])} {percent(row[name] / max(row['window_ns'], 1)):>7}"
+
+    return show
 
 
 def _ratio(row: dict[str, Any]) -> str:
@@ -214,7 +225,11 @@ def print_kernels(report: Report, console: Console, top: int) -> None:
         ("total", "right", _time("total_ns")),
         ("p50", "right", _time("p50_ns")),
         ("max", "right", _time("max_ns")),
-        ("hidden", "right", lambda r: "" if r["hidden_share"] is None else percent(r["hidden_share"])),
+        (
+            "hidden",
+            "right",
+            lambda r: "" if r["hidden_share"] is None else percent(r["hidden_share"]),
+        ),
     )
     shown = list(report.kernels)[:top]
     console.print(_table(f"Kernels, the first {len(shown)} of {len(report.kernels)}", cells, shown))
@@ -245,6 +260,8 @@ def _not_measured(report: Report) -> RenderableType | None:
 
 
 def _environment(report: Report) -> RenderableType:
-    versions = ", ".join(f"{k} {v}" for k, v in sorted(report.environment["versions"].items()))
+    versions = report.environment["versions"]
+    known = [f"{label} {versions[key]}" for key, label in _VERSIONS.items() if key in versions]
     gpus = ", ".join(report.environment["gpus"]) or "unknown GPU"
-    return Padding(Text(plain(f"{gpus}; {versions or 'no versions'}"), "dim"), (1, 0, 0, 0))
+    line = f"{gpus}; {', '.join(known) or 'the trace names no versions'}"
+    return Padding(Text(plain(line), "dim"), (1, 0, 0, 0))
