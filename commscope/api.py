@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +16,11 @@ from commscope.report.build import build_report
 from commscope.report.model import Report
 from commscope.trace import Trace
 
-def load(
+#: Ranks are stored as int32.
+_MOST_RANKS = 2**31
+
+
+def load(  # noqa: PLR0913 - one argument an option
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     patterns: Iterable[str] = (),
@@ -52,21 +57,38 @@ def load(
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     options = Options(
         patterns=Patterns.parse(list(patterns)).with_others(defaults),
-        ranks=dict(ranks or {}),
+        ranks=_ranks(ranks or {}),
         capture=_capture(capture),
         step_marker=compiled(step_marker),
         steps=StepSelection.parse(steps, skip_first),
-        unprofiled_step_ns=None if unprofiled_step_ms is None else round(unprofiled_step_ms * 1e6),
+        unprofiled_step_ns=_step_ns(unprofiled_step_ms),
     )
     return load_trace(given, options, parser=parser, progress=progress)
+
+
+def _ranks(given: Mapping[int, str]) -> dict[int, str]:
+    for rank, file in given.items():
+        if not 0 <= rank < _MOST_RANKS:
+            raise UsageError(
+                f"--rank {rank}={file}: a rank is a number from 0 to {_MOST_RANKS - 1}"
+            )
+    return dict(given)
 
 
 def _capture(given: int | str | None) -> int | str | None:
     if given is None or given == "all" or isinstance(given, int):
         return given
-    if not given.isdecimal():
+    if not re.fullmatch("[0-9]{1,9}", given):
         raise UsageError(f"--capture {given}: a number from 0, or all")
     return int(given)
+
+
+def _step_ns(given_ms: float | None) -> int | None:
+    if given_ms is None:
+        return None
+    if not 0 < given_ms < math.inf:
+        raise UsageError(f"--unprofiled-step-ms {given_ms}: a time above 0, in milliseconds")
+    return round(given_ms * 1e6)
 
 
 def compiled(pattern: str | None) -> re.Pattern[str] | None:

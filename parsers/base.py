@@ -97,9 +97,20 @@ Progress = Callable[[int, "int | None"], None]
 class Parser(Protocol):
     """A format: how to recognise a file of it, and how to read one."""
 
-    name: str
-    description: str
-    suffixes: tuple[str, ...]
+    @property
+    def name(self) -> str:
+        """What ``--parser`` calls it."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """The format, in a few words."""
+        ...
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """How names of its files usually end."""
+        ...
 
     def match(self, head: bytes, source: Source) -> Match:
         """How sure it is, judging by the first bytes (decompressed) and the name."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 
 from commscope.errors import AmbiguousFormat, UnknownFormat, UsageError
 from commscope.parsers import PARSERS
+from commscope.parsers.appearance import looks_like
 from commscope.parsers.base import Confidence, Match, Parser
 from commscope.parsers.opening import Source
 
@@ -41,12 +41,10 @@ def choose_parser(head: bytes, source: Source, wanted: str | None) -> Parser:
     """
     if wanted is not None:
         return _named(wanted)
-    if not head:
-        raise UnknownFormat(f"{source.label}: is empty; record the trace again")
     found = opinions(head, source)
     best = [o for o in found if o.match.confidence == found[0].match.confidence]
-    if found[0].match.confidence == Confidence.NONE:
-        raise UnknownFormat(_unknown(found, source))
+    if not head or found[0].match.confidence == Confidence.NONE:
+        raise UnknownFormat(_unknown(head, source))
     if len(best) > 1:
         names = " and ".join(o.parser.name for o in best)
         raise AmbiguousFormat(f"{source.label}: fits {names}; choose with --parser NAME")
@@ -61,6 +59,11 @@ def _named(wanted: str) -> Parser:
     raise UsageError(f"--parser {wanted}: known are {', '.join(p.name for p in parsers)}")
 
 
-def _unknown(found: Sequence[Opinion], source: Source) -> str:
-    reasons = "; ".join(f"{o.parser.name}: {o.match.reason}" for o in found)
-    return f"{source.label}: is no trace that commscope knows ({reasons}); see commscope inspect"
+def _unknown(head: bytes, source: Source) -> str:
+    looks = f"{source.label}: is {looks_like(head, source.size)}"
+    return f"{looks}, not a trace; {known_formats()}" if head else f"{looks}; record it again"
+
+
+def known_formats() -> str:
+    """All formats that can be read, as the last part of a message."""
+    return f"what can be read: {'; '.join(parser.description for parser in all_parsers())}"

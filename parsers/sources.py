@@ -60,6 +60,8 @@ def find_sources(paths: Sequence[str | os.PathLike[str]]) -> Found:
     search = _Search()
     for path in paths:
         search.add(os.fspath(path))
+    if not search.entries():
+        raise search.nothing(f"{' '.join(map(str, paths))}: what was given")
     return Found(_labelled(search.entries()), search.notes())
 
 
@@ -78,8 +80,15 @@ class _Search:
         skipped = [_count(what, names) for what, names in self._skipped.items()]
         return (*skipped, *self._remarks)
 
+    def nothing(self, what: str) -> UsageError:
+        """The error for something given in which there is no file to read."""
+        why = "; ".join(self.notes())
+        return UsageError(f"{what} holds no file that can be read" + (f" ({why})" if why else ""))
+
     def add(self, given: str) -> None:
         """Add what one argument of the user means."""
+        if not given:
+            raise UsageError("an empty name was given; name a trace file or a folder")
         path = Path(given)
         if given == "-":
             stdin = Source(None, label="stdin")
@@ -105,7 +114,7 @@ class _Search:
 
     def _add_folder(self, folder: Path) -> None:
         if not self._add_all(self._walk(folder), folder):
-            raise UsageError(f"{folder}: the folder holds no file that can be read")
+            raise self.nothing(f"{folder}: the folder")
 
     def _add_named(self, path: Path) -> None:
         mode = _mode(path) or 0
@@ -141,7 +150,7 @@ class _Search:
         file = Source(path, None, label, size, status.st_mtime_ns, named)
         sources = self._opened(file)
         if not sources and named:
-            raise UsageError(f"{label}: the archive holds no file that can be read")
+            raise self.nothing(f"{label}: the archive")
         parts = Path(os.path.abspath(root)).parts[1:]
         self._found[identity] = [_Entry(parts, source) for source in sources]
 
@@ -226,7 +235,7 @@ def list_members(archive: Source, kind: str, remarks: list[str]) -> list[Source]
         replace(
             archive,
             member=name,
-            label=f"{archive.label}/{name}",
+            label=f"{archive.label}/{_valid(name)}",
             size=part.size,
             named=False,
             part=replace(part, unpacked=packed),
@@ -336,7 +345,12 @@ def _fixed_part(pattern: str) -> Path:
 
 
 def _relative(path: Path, root: Path) -> str:
-    return path.relative_to(root).as_posix()
+    return _valid(path.relative_to(root).as_posix())
+
+
+def _valid(name: str) -> str:
+    """The name as valid Unicode: a label goes into tables, which take nothing else."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _named(entry: _Entry) -> _Entry:
@@ -365,7 +379,7 @@ def _labelled(entries: list[_Entry]) -> tuple[Source, ...]:
 
 
 def _label(entry: _Entry, depths: dict[tuple[str, ...], int]) -> str:
-    prefix = entry.root[len(entry.root) - depths[entry.root] :]
+    prefix = map(_valid, entry.root[len(entry.root) - depths[entry.root] :])
     return "/".join((*prefix, entry.source.label))
 
 

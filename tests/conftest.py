@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from case_table import HEADER, CaseTable
 
@@ -10,6 +13,24 @@ _TABLE = pytest.StashKey[CaseTable]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_TABLE] = CaseTable()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write tests/golden anew")
+
+
+@pytest.fixture
+def golden(pytestconfig: pytest.Config) -> Callable[[str, str], None]:
+    """Compares a text with a file of tests/golden; with --update-golden it is written instead."""
+
+    def compare(name: str, text: str) -> None:
+        file = Path(__file__).parent / "golden" / name
+        if pytestconfig.getoption("--update-golden"):
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        assert text == file.read_text(encoding="utf-8"), f"{name}: see --update-golden"
+
+    return compare
 
 
 @pytest.fixture(scope="session")

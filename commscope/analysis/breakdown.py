@@ -54,7 +54,8 @@ def rank_partitions(timeline: Timeline) -> pa.Table:
 def step_partitions(timeline: Timeline, steps: pa.Table) -> pa.Table:
     """The rows of STEPS with PARTITION over their device windows; null where they have none.
 
-    ``host_lag_ns`` is how long after the step's begin on the host its first activity began.
+    ``host_lag_ns`` is how long after the step's begin on the host its first activity began; null
+    where that begin is not known.
     """
     start, end = int64(steps, "start_ns"), int64(steps, "end_ns")
     active = start != NONE
@@ -64,19 +65,18 @@ def step_partitions(timeline: Timeline, steps: pa.Table) -> pa.Table:
         column = np.full(len(start), NONE)
         column[active] = values
         steps = steps.append_column(name, nullable(column))
-    lag = np.where(active, start - int64(steps, "host_start_ns"), NONE)
+    begin = int64(steps, "host_start_ns")
+    lag = np.where(active & (begin != NONE), start - begin, NONE)
     return steps.append_column("host_lag_ns", nullable(lag))
 
 
 def outside_steps(timeline: Timeline, steps: pa.Table) -> Int64:
-    """For each rank, how long it was busy outside all its device windows; 0 without steps."""
+    """For each rank, how long it was busy outside all its device windows."""
     start, end = int64(steps, "start_ns"), int64(steps, "end_ns")
     active = start != NONE
     index = timeline.index_of(int64(steps, "rank"))[active]
-    inside = partition_windows(timeline, index, start[active], end[active])
-    everywhere = partition_windows(
-        timeline, np.arange(len(timeline.ranks)), timeline.first_ns, timeline.last_ns
-    )
-    busy = everywhere["window_ns"] - everywhere["idle_ns"]
-    np.subtract.at(busy, index, inside["window_ns"] - inside["idle_ns"])
-    return np.where(np.isin(np.arange(len(busy)), index), busy, 0)
+    shift = timeline.shift_ns
+    busy = measure(timeline.busy, timeline.first_ns + shift, timeline.last_ns + shift)
+    inside = measure(timeline.busy, start[active] + shift[index], end[active] + shift[index])
+    np.subtract.at(busy, index, inside)
+    return busy

@@ -1,4 +1,4 @@
-"""What share of the launches found their kernel, and where those are that did not (rule Q1)."""
+"""What share of the launches found their kernel, and where those are that did not (Q1, Q8)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import NONE, Bool, Int64, codes, int64
+from commscope.analysis.groups import group_rows, is_among
+from commscope.columns import NONE, Bool, Int64, codes, int64, nullable
+from commscope.schema import Flag
 from commscope.trace import Trace
 
 #: Calls that launch one kernel; copies and memsets often leave no record, graphs launch many.
@@ -16,66 +18,78 @@ _GRAPH_LAUNCH = re.compile(r"GraphLaunch")
 
 
 def launch_coverage(trace: Trace) -> pa.Table:
-    """One row a rank and step (null: all of the rank).
+    """Launches of kernels: one row a rank and step (null: all of the rank).
 
     Columns: ``rank``, ``step``, ``launches``, ``found`` of them, ``cut``: those after the last one
     that was found. The recording stopped before these ran, so nothing up to there is missing.
-    Launches while a graph was being captured do not count: they run only when it is replayed.
+    Launches while a graph was being captured do not count: they run only when it is replayed. A
+    kernel with impossible times is as good as not recorded.
     """
-    host, rank, step = trace.host, int64(trace.host, "rank"), int64(trace.host, "step")
-    launch = _named(host, _KERNEL_LAUNCH) & (int64(host, "correlation") != NONE)
-    launch &= ~_captured(host)
-    found = launch & _found(trace)
-    rows = []
-    for number in np.unique(int64(trace.ranks, "rank")):
-        mine = launch & (rank == number)
-        cut = mine & (np.arange(len(mine)) > np.flatnonzero(mine & found).max(initial=-1))
-        if not (mine & found).any():  # nothing was recorded at all: nothing was cut
-            cut = np.zeros(len(mine), np.bool_)
-        rows.append(_row(number, None, mine, found, cut))
-        steps = np.unique(step[mine])
-        rows += [_row(number, k, mine & (step == k), found, cut) for k in steps if k != NONE]
-    return pa.Table.from_pylist(rows, schema=_SCHEMA)
+    return _coverage(trace, _named(trace.host, _KERNEL_LAUNCH) & ~_captured(trace.host))
 
 
-_SCHEMA = pa.schema([(name, pa.int64()) for name in ("rank", "step", "launches", "found", "cut")])
-
-
-def _row(
-    rank: int, step: int | None, launches: Bool, found: Bool, cut: Bool
-) -> dict[str, int | None]:
-    return {
-        "rank": int(rank),
-        "step": None if step is None else int(step),
-        "launches": int(launches.sum()),
-        "found": int((launches & found).sum()),
-        "cut": int((launches & cut).sum()),
-    }
-
-
-def empty_graph_launches(trace: Trace) -> dict[int, tuple[int, int]]:
-    """For each rank with graph launches: how many there are, and how many replayed nothing."""
-    rank = int64(trace.host, "rank")
-    graph, found = _named(trace.host, _GRAPH_LAUNCH), _found(trace)
-    return {
-        int(r): (int((graph & (rank == r)).sum()), int((graph & ~found & (rank == r)).sum()))
-        for r in np.unique(rank[graph])
-    }
+def graph_coverage(trace: Trace) -> pa.Table:
+    """Launches of graphs, as ``launch_coverage``: one is found if it replayed any activity."""
+    return _coverage(trace, _named(trace.host, _GRAPH_LAUNCH))
 
 
 def _named(host: pa.Table, pattern: re.Pattern[str]) -> Bool:
+    """Calls that can launch, carry an id, and have such a name."""
     rows, words = codes(host, "name")
-    kinds, kind_words = codes(host, "kind")
-    is_call = np.array([word == "launch" for word in kind_words] + [False])[kinds]
-    return np.array([bool(pattern.search(word)) for word in words] + [False])[rows] & is_call
+    fits = np.array([bool(pattern.search(word)) for word in words] + [False])[rows]
+    has_id = int64(host, "correlation") != NONE
+    return np.asarray(_of_kind(host, "launch") & has_id & fits)
 
 
-def _found(trace: Trace) -> Bool:
-    """Host rows whose correlation a device activity of their rank has."""
-    host = _keys(int64(trace.host, "rank"), int64(trace.host, "correlation"))
-    events = _keys(int64(trace.events, "rank"), int64(trace.events, "correlation"))
-    known = int64(trace.host, "correlation") != NONE
-    return np.isin(host, events) & known
+def _of_kind(host: pa.Table, kind: str) -> Bool:
+    rows, words = codes(host, "kind")
+    return np.asarray(np.array([word == kind for word in words] + [False])[rows])
+
+
+def _coverage(trace: Trace, chosen: Bool) -> pa.Table:
+    rows = np.flatnonzero(chosen)
+    ranks = np.unique(int64(trace.ranks, "rank"))
+    rank, step = (int64(trace.host, name)[rows] for name in ("rank", "step"))
+    found = _found(trace, rows)
+    cut = _after_last(np.searchsorted(ranks, rank), found, len(ranks))
+    # Each launch counts for its rank, and for its step if it has one.
+    in_step = np.flatnonzero(step != NONE)
+    twice = np.concatenate((np.arange(len(rows)), in_step))
+    every_step = np.full(len(ranks) + len(rows), NONE)
+    group, first = group_rows(
+        [np.concatenate((ranks, rank[twice])), np.concatenate((every_step, step[in_step]))]
+    )
+    counted = group[len(ranks) :]  # before them one row a rank, for those that launch nothing
+    columns = {
+        "rank": pa.array(np.concatenate((ranks, rank[twice]))[first]),
+        "step": nullable(np.concatenate((every_step, step[in_step]))[first]),
+    }
+    for name, holds in (("launches", None), ("found", found), ("cut", cut)):
+        of = counted if holds is None else counted[holds[twice]]
+        columns[name] = pa.array(np.bincount(of, minlength=len(first)))
+    return pa.table(columns)
+
+
+def _after_last(rank: Int64, found: Bool, ranks: int) -> Bool:
+    """Which launches, in order of rank and start, come after the last one found of their rank.
+
+    Of a rank without any found nothing was cut: it was not recorded.
+    """
+    last = np.full(ranks, len(rank))
+    hits = np.flatnonzero(found)
+    ends = np.append(np.diff(rank[hits]) != 0, True)[: len(hits)]
+    last[rank[hits[ends]]] = hits[ends]
+    return np.asarray(np.arange(len(rank)) > last[rank])
+
+
+def _found(trace: Trace, rows: Int64) -> Bool:
+    """Which of the host's rows have a correlation that an activity of their rank has."""
+    events, host = trace.events, trace.host
+    correlation = int64(events, "correlation")
+    broken = (np.asarray(events.column("flags").to_numpy()) & Flag.BROKEN) != 0
+    recorded = (correlation != NONE) & ~broken
+    keys = _keys(int64(events, "rank")[recorded], correlation[recorded])
+    return is_among(_keys(int64(host, "rank")[rows], int64(host, "correlation")[rows]), keys)
 
 
 def _keys(rank: Int64, correlation: Int64) -> Int64:
@@ -85,17 +99,17 @@ def _keys(rank: Int64, correlation: Int64) -> Int64:
 
 def _captured(host: pa.Table) -> Bool:
     """Rows that begin between the begin and the end of a graph capture on their thread."""
-    kinds, kind_words = codes(host, "kind")
+    is_mark = _of_kind(host, "capture")
+    if not is_mark.any():
+        return is_mark
     names, words = codes(host, "name")
-    marks = np.flatnonzero(np.array([w == "capture" for w in kind_words] + [False])[kinds])
-    inside = np.zeros(host.num_rows, np.bool_)
-    if not len(marks):
-        return inside
-    begins = np.array(["Begin" in word for word in words])[names[marks]]
-    rank, thread, start = (int64(host, name) for name in ("rank", "thread", "start_ns"))
-    order = np.lexsort((start[marks], thread[marks], rank[marks]))
-    marks, begins = marks[order], begins[order]
-    for begin, end in zip(marks[:-1][begins[:-1]], marks[1:][begins[:-1]]):
-        same = (rank == rank[begin]) & (thread == thread[begin])
-        inside |= same & (start >= start[begin]) & (start < start[end])
-    return inside
+    is_begin = np.array(["Begin" in word for word in words] + [False])[names]
+    thread, _ = group_rows([int64(host, "rank"), int64(host, "thread")])
+    order = np.lexsort((~is_mark, int64(host, "start_ns"), thread))  # a mark before what is in it
+    thread, marks = thread[order], np.flatnonzero(is_mark[order])
+    has_end = np.append(thread[marks[1:]] == thread[marks[:-1]], False)
+    opens = is_begin[order][marks] & has_end
+    latest = np.searchsorted(marks, np.arange(len(order)), side="right") - 1
+    captured = np.empty(len(order), np.bool_)
+    captured[order] = (latest >= 0) & opens[latest] & (thread[marks[latest]] == thread)
+    return captured

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from commscope.analysis.kernels import is_kernel
 from commscope.analysis.timeline import Timeline
-from commscope.columns import NONE, Bool, Int64, codes, int64
+from commscope.columns import NONE, Bool, Int64, int64, nullable
 from commscope.schema import Flag
 from commscope.trace import Trace
 
 #: A kernel that seems to start before its launch by no more than this: noise of the two clocks.
 CLOCK_NOISE_NS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Activities:
+    """The activities that count, in order of rank and start."""
+
+    rank: Int64  #: index in ``Timeline.ranks``
+    start: Int64
+    end: Int64
+    launch: Int64
+    stream: Int64
+    kernel: Bool
+    graph: Bool
+
+    def of_rank(self, index: int) -> slice:
+        """Where the activities of a rank lie."""
+        first, end = np.searchsorted(self.rank, (index, index + 1))
+        return slice(int(first), int(end))
 
 
 def launch_table(trace: Trace, timeline: Timeline) -> pa.Table:
@@ -26,96 +45,84 @@ def launch_table(trace: Trace, timeline: Timeline) -> pa.Table:
     idle began. ``graph_share``: share of kernels replayed by graphs. ``unlinked``: kernels without
     a launch in the file. ``early``: kernels that start before their launch. Null: no launches.
     """
-    rows = [_rank_row(trace, timeline, index) for index in range(len(timeline.ranks))]
-    return pa.Table.from_pylist(rows, schema=_SCHEMA)
+    found = _activities(trace, timeline)
+    count = len(timeline.ranks)
+    linked = found.kernel & (found.launch != NONE)
+    early = linked & (found.start < found.launch - CLOCK_NOISE_NS)
+    bound = linked & (_previous_end(found) <= found.launch)
 
+    def by_rank(chosen: Bool) -> Int64:
+        return np.bincount(found.rank[chosen], minlength=count)
 
-_SCHEMA = pa.schema(
-    [
-        ("rank", pa.int64()),
-        ("launch_bound_share", pa.float64()),
-        ("queue_delay_p50_ns", pa.int64()),
-        ("queue_delay_p95_ns", pa.int64()),
-        ("queue_depth_p50", pa.int64()),
-        ("queue_depth_p95", pa.int64()),
-        ("host_pause_ns", pa.int64()),
-        ("graph_share", pa.float64()),
-        ("kernels", pa.int64()),
-        ("unlinked", pa.int64()),
-        ("early", pa.int64()),
-    ]
-)
-
-
-def _rank_row(trace: Trace, timeline: Timeline, index: int) -> dict[str, Any]:
-    found = timeline.activities
-    rows = found.row[found.rank == index]
-    events = trace.events.take(pa.array(rows))
-    start = int64(events, "start_ns")
-    end = start + int64(events, "dur_ns")
-    launch, stream = int64(events, "launch_ns"), int64(events, "stream")
-    kernel = _is_kernel(events)
-    linked = kernel & (launch != NONE)
-    flags = np.asarray(events.column("flags").to_numpy())
-    row: dict[str, Any] = {
-        "rank": int(timeline.ranks[index]),
-        "graph_share": _share((flags & Flag.GRAPH != 0) & kernel, kernel),
-        "kernels": int(kernel.sum()),
-        "unlinked": int((kernel & ~linked).sum()),
-        "early": int((linked & (start < launch - CLOCK_NOISE_NS)).sum()),
+    columns = {
+        "rank": pa.array(timeline.ranks),
+        "launch_bound_share": _shares(by_rank(bound), by_rank(linked)),
+        **_percentiles(found, linked, count),
+        "host_pause_ns": nullable(np.where(by_rank(linked) > 0, _host_pause(found, count), NONE)),
+        "graph_share": _shares(by_rank(found.kernel & found.graph), by_rank(found.kernel)),
+        "kernels": pa.array(by_rank(found.kernel)),
+        "unlinked": pa.array(by_rank(found.kernel & ~linked)),
+        "early": pa.array(by_rank(early)),
     }
-    if not linked.any():
-        return row
-    delay = np.maximum(start[linked] - launch[linked], 0)
-    depth = _depth(launch[linked], start[linked])
-    bound = linked & (_previous_end(start, end, stream) <= launch)
-    return {
-        **row,
-        "launch_bound_share": _share(bound, linked),
-        "queue_delay_p50_ns": _percentile(delay, 50),
-        "queue_delay_p95_ns": _percentile(delay, 95),
-        "queue_depth_p50": _percentile(depth, 50),
-        "queue_depth_p95": _percentile(depth, 95),
-        "host_pause_ns": _host_pause(start, end, launch),
-    }
+    return pa.table(columns)
 
 
-def _is_kernel(events: pa.Table) -> Bool:
-    kinds, words = codes(events, "kind")
-    return np.array([word == "kernel" for word in words] + [False])[kinds]
+def _activities(trace: Trace, timeline: Timeline) -> _Activities:
+    counted, events = timeline.activities, trace.events
+    row = counted.row
+    return _Activities(
+        rank=counted.rank,
+        start=counted.start_ns,
+        end=counted.end_ns,
+        launch=int64(events, "launch_ns")[row],
+        stream=int64(events, "stream")[row],
+        kernel=is_kernel(events)[row],
+        graph=(np.asarray(events.column("flags").to_numpy())[row] & Flag.GRAPH) != 0,
+    )
 
 
-def _share(part: Bool, whole: Bool) -> float | None:
-    count = int(whole.sum())
-    return int(part.sum()) / count if count else None
+def _shares(part: Int64, whole: Int64) -> pa.Array:
+    return pa.array(part / np.maximum(whole, 1), mask=whole == 0)
 
 
-def _percentile(values: Int64, percent: int) -> int:
-    return round(float(np.percentile(values, percent)))
+def _percentiles(found: _Activities, linked: Bool, ranks: int) -> dict[str, pa.Array]:
+    """Percentiles of queue delay and depth by rank; null where no kernel is linked."""
+    names = [f"queue_{of}" for of in ("delay_p50_ns", "delay_p95_ns", "depth_p50", "depth_p95")]
+    values = np.full((len(names), ranks), NONE)
+    for index in range(ranks):
+        mine = found.of_rank(index)
+        start, launch = found.start[mine][linked[mine]], found.launch[mine][linked[mine]]
+        if len(start):
+            delay, depth = np.maximum(start - launch, 0), _depth(launch, start)
+            both = [np.percentile(of, (50, 95)) for of in (delay, depth)]
+            values[:, index] = np.rint(np.concatenate(both)).astype(np.int64)
+    return {name: nullable(row) for name, row in zip(names, values)}
 
 
 def _depth(launch: Int64, start: Int64) -> Int64:
-    """Kernels launched before each launch that have not begun by then."""
+    """Kernels launched before each launch that have not begun by then; both of one rank."""
     order = np.sort(launch)
     begun = np.searchsorted(np.sort(start), order, side="right")
-    return np.maximum(np.arange(len(order)) - begun, 0)
+    return np.asarray(np.maximum(np.arange(len(order)) - begun, 0))
 
 
-def _previous_end(start: Int64, end: Int64, stream: Int64) -> Int64:
+def _previous_end(found: _Activities) -> Int64:
     """When the activity before each one on its stream ended; ``NONE`` for the first."""
-    order = np.lexsort((start, stream))
-    previous = np.full(len(start), NONE)
-    if len(order) > 1:
-        same = stream[order[1:]] == stream[order[:-1]]
-        previous[order[1:]] = np.where(same, end[order[:-1]], NONE)
+    order = np.lexsort((found.stream, found.rank))  # it keeps the order of start
+    here, before = order[1:], order[:-1]
+    same = (found.stream[here] == found.stream[before]) & (found.rank[here] == found.rank[before])
+    previous = np.full(len(order), NONE)
+    previous[here] = np.where(same, found.end[before], NONE)
     return previous
 
 
-def _host_pause(start: Int64, end: Int64, launch: Int64) -> int:
-    """Idle time before activities whose launch came only after the device had fallen idle."""
-    order = np.argsort(start, kind="stable")
-    start, end, launch = start[order], end[order], launch[order]
-    reach = np.maximum.accumulate(end)[:-1]
-    idle = start[1:] - reach
-    late = (idle > 0) & (launch[1:] != NONE) & (launch[1:] > reach)
-    return int(idle[late].sum())
+def _host_pause(found: _Activities, ranks: int) -> Int64:
+    """For each rank the idle time before activities launched only after the device fell idle."""
+    pause = np.zeros(ranks, np.int64)
+    for index in range(ranks):
+        mine = found.of_rank(index)
+        start, launch = found.start[mine][1:], found.launch[mine][1:]
+        reach = np.maximum.accumulate(found.end[mine])[:-1]
+        late = (launch != NONE) & (launch > reach)
+        pause[index] = np.maximum(start - reach, 0)[late].sum()
+    return pause

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from commscope.analysis.breakdown import outside_steps, rank_partitions, step_partitions
-from commscope.analysis.coverage import launch_coverage
+from commscope.analysis.coverage import graph_coverage, launch_coverage
 from commscope.analysis.kernels import activity_counts, family_table, kernel_table, step_kernels
 from commscope.analysis.launch import launch_table
 from commscope.analysis.overlap import collective_kinds, collective_times
@@ -32,6 +32,7 @@ class Analysis:
     counts: dict[int, dict[str, int]]  #: see ``kernels.activity_counts``
     launch: pa.Table  #: see ``launch.launch_table``
     coverage: pa.Table  #: see ``coverage.launch_coverage``
+    graphs: pa.Table  #: see ``coverage.graph_coverage``
 
 
 def analyse(trace: Trace) -> Analysis:
@@ -47,10 +48,11 @@ def analyse(trace: Trace) -> Analysis:
         outside_ns=outside_steps(timeline, trace.steps),
         steps=steps.append_column("kernels", pa.array(step_kernels(trace))),
         collectives=times,
-        collective_kinds=collective_kinds(trace, timeline, times),
+        collective_kinds=collective_kinds(timeline, times, trace.steps),
         kernels=kernels,
         families=family_table(kernels),
         counts=activity_counts(trace, timeline),
         launch=launch_table(trace, timeline),
         coverage=launch_coverage(trace),
+        graphs=graph_coverage(trace),
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from commscope.classify import ActivityClass
 from commscope.columns import Bool, Int64, int64
@@ -13,10 +14,12 @@ from commscope.intervals import Intervals, union
 from commscope.schema import Flag
 from commscope.trace import Trace
 
+_LATE = int(np.iinfo(np.int64).max)
+
 
 @dataclass(frozen=True, slots=True)
 class Activities:
-    """The events that count (not broken, longer than nothing) as arrays; times on their rank's clock.
+    """The events that count, as arrays; times on their rank's clock.
 
     ``row`` is the row in ``Trace.events``, ``rank`` the index in ``Timeline.ranks``.
     """
@@ -58,12 +61,7 @@ def timeline_of(trace: Trace) -> Timeline:
     """The timeline of all ranks of a trace."""
     ranks = np.unique(int64(trace.ranks, "rank"))
     found = _activities(trace, ranks)
-    first = np.full(len(ranks), np.iinfo(np.int64).max)
-    last = np.full(len(ranks), np.iinfo(np.int64).min)
-    np.minimum.at(first, found.rank, found.start_ns)
-    np.maximum.at(last, found.rank, found.end_ns)
-    empty = first > last
-    first, last = np.where(empty, 0, first), np.where(empty, 0, last)
+    first, last = _spans(found, len(ranks))
     # Repair leaves no activity further than two weeks from another: the sum cannot overflow.
     shift = np.concatenate(([0], np.cumsum(last - first + 1)[:-1])) - first
     start, end = found.start_ns + shift[found.rank], found.end_ns + shift[found.rank]
@@ -81,16 +79,30 @@ def timeline_of(trace: Trace) -> Timeline:
     )  # fmt: skip
 
 
+def counting(events: pa.Table) -> Bool:
+    """Which events count: not broken, and longer than nothing."""
+    broken = (np.asarray(events.column("flags").to_numpy()) & Flag.BROKEN) != 0
+    return np.asarray(~broken & (int64(events, "dur_ns") > 0))
+
+
 def _activities(trace: Trace, ranks: Int64) -> Activities:
     events = trace.events
-    duration = int64(events, "dur_ns")
-    broken = (np.asarray(events.column("flags").to_numpy()) & Flag.BROKEN) != 0
-    row = np.flatnonzero(~broken & (duration > 0))
+    row = np.flatnonzero(counting(events))
     start = int64(events, "start_ns")[row]
     return Activities(
         row=row,
         rank=np.searchsorted(ranks, int64(events, "rank")[row]),
         start_ns=start,
-        end_ns=start + duration[row],
+        end_ns=start + int64(events, "dur_ns")[row],
         kind=trace.classes.of_event[row],
     )
+
+
+def _spans(found: Activities, ranks: int) -> tuple[Int64, Int64]:
+    """First start and last end of each rank; an empty span if it has no activity."""
+    first, last = np.full(ranks, _LATE), np.full(ranks, -_LATE)
+    np.minimum.at(first, found.rank, found.start_ns)
+    np.maximum.at(last, found.rank, found.end_ns)
+    empty = first > last
+    somewhere = 0 if empty.all() else first.min()
+    return np.where(empty, somewhere, first), np.where(empty, somewhere, last)

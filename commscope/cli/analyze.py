@@ -10,11 +10,14 @@ from rich.console import Console
 
 from commscope.api import analyze as analyze_trace
 from commscope.cli.options import FORMAT, OUTPUT, QUIET, read_trace, reading_options
-from commscope.cli.output import chosen_style, show, write
+from commscope.cli.output import PLAIN_WIDTH, check_output, chosen_style, show, write
 from commscope.report.text import print_report, print_verdict
 
+#: A script that asks for the verdict alone gets it in one line.
+_UNWRAPPED = 10_000
 
-@click.command()
+
+@click.command(short_help="Which communication was exposed, and why.")
 @reading_options
 @FORMAT
 @OUTPUT
@@ -27,10 +30,8 @@ def analyze(
 
     PATH is a trace, a folder of them (one a rank), a pattern, an archive, or - for standard input.
     """
+    check_output(output, reading["paths"])
     report = analyze_trace(read_trace(quiet=quiet, **reading))
-    if chosen_style(style, output) == "json":
-        write(report.to_json(), output)
-        return
 
     def draw(console: Console) -> None:
         if quiet:
@@ -38,4 +39,7 @@ def analyze(
         else:
             print_report(report, console, details=verbose)
 
-    show(draw, report.to_text, output)
+    if chosen_style(style, output) == "json":
+        write(report.to_json().encode(), output)
+    else:
+        show(draw, output, width=_UNWRAPPED if quiet else PLAIN_WIDTH)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
 from commscope.cli.options import FORMAT, OUTPUT, PARSER, PATHS, QUIET
-from commscope.cli.output import chosen_style, write
+from commscope.cli.output import check_output, chosen_style, write
 from commscope.cli.progress import reading_progress
-from commscope.engine.inspect import inspect_paths
-from commscope.report.units import size
+from commscope.engine.inspect import Holding, Inspection, Inspections, inspect_paths
+from commscope.errors import FormatError
+from commscope.parsers.base import Health
+from commscope.report.units import size, span
 from commscope.sanitize import plain
 
+SCHEMA = "commscope.inspect/1"
 
-@click.command()
+
+@click.command(short_help="What a file is, what it holds, what was lost.")
 @PATHS
 @PARSER
 @FORMAT
@@ -25,21 +29,99 @@ from commscope.sanitize import plain
 @QUIET
 def inspect(
     paths: Sequence[str], parser: str | None, style: str | None, output: Path | None, quiet: bool
-) -> None:
-    """Say what each file is, what it holds, and whether it could be read whole."""
+) -> int:
+    """Say what each file is, what it holds, and whether it could be read whole.
+
+    PATH is as for analyze. The exit code is 0 if any of the files is a trace, else 3.
+    """
+    check_output(output, paths)
     with reading_progress(quiet=quiet) as progress:
-        files = inspect_paths(paths, parser, progress)
+        found = inspect_paths(paths, parser, progress)
     if chosen_style(style, output) == "json":
-        write(json.dumps(files, sort_keys=True, indent=1, ensure_ascii=False) + "\n", output)
+        write(_json(found), output)
     else:
-        write("\n".join(line for file in files for line in _lines(file)) + "\n", output)
+        write("".join(f"{plain(line)}\n" for line in _lines(found)), output)
+    return 0 if any(file.parser for file in found.files) else FormatError.exit_code
 
 
-def _lines(file: dict[str, Any]) -> Iterable[str]:
-    yield plain(f"{file['file']}  {size(file['bytes'])}" if file["bytes"] else file["file"])
-    for match in file["matches"]:
-        yield plain(f"  {match['parser']:<8} {match['confidence']:<10} {match['reason']}")
-    if "error" in file:
-        yield plain(f"  error    {file['error']}")
-    for name, value in file.get("holds", {}).items():
-        yield plain(f"  {name:<22} {value}")
+def _json(found: Inspections) -> bytes:
+    """The fields of ``commscope.engine.inspect``, with null for what the file does not say."""
+    document = {"schema": SCHEMA, **asdict(found)}
+    text = json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False)
+    return f"{text}\n".encode("utf-8", "replace")
+
+
+def _lines(found: Inspections) -> Iterator[str]:
+    for file in found.files:
+        yield from _file(file)
+    for note in found.notes:
+        yield f"({note})"
+
+
+def _file(file: Inspection) -> Iterator[str]:
+    head = file.file if file.bytes is None else f"{file.file}  {size(file.bytes)}"
+    if file.parser is None:
+        yield f"{head}  {file.error}"
+        return
+    yield head
+    for match in file.matches:
+        chosen = "read by " if match.parser == file.parser else "not by "
+        yield _row(chosen + match.parser, f"{match.reason} ({match.confidence})")
+    if file.error:
+        yield _row("unreadable", file.error)
+    for holding in file.holds:
+        yield from _health(holding)
+        yield from _facts(holding)
+
+
+def _row(name: str, value: str) -> str:
+    return f"  {name:<16} {value}"
+
+
+def _facts(holding: Holding) -> Iterator[str]:
+    facts = holding.facts
+    rank = facts.rank if facts.rank is not None else facts.records_rank
+    world = f" of {facts.world_size}" if facts.world_size else ""
+    known = {
+        "rank": None if rank is None else f"{rank}{world}",
+        "backend": facts.backend,
+        "host": facts.host,
+        "process": facts.pid,
+        "GPU": ", ".join(sorted(set(facts.gpus.values()) or set(facts.gpu_names))) or None,
+        "versions": ", ".join(f"{k} {v}" for k, v in sorted(facts.versions.items())) or None,
+    }
+    for name, value in known.items():
+        if value is not None:
+            yield _row(name, str(value))
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in holding.activities.items())
+    yield _row("GPU activities", kinds or "none")
+    yield _row("host calls", f"{holding.host_calls:,}")
+    yield _row("collectives", f"{holding.collectives:,} described")
+    yield _row("events in all", f"{holding.events:,}")
+    if holding.first_ns is not None and holding.last_ns is not None:
+        yield _row("covers", span(holding.last_ns - holding.first_ns))
+
+
+def _health(holding: Holding) -> Iterator[str]:
+    health = holding.health
+    yield _row("health", "; ".join([holding.state, *_losses(health)]))
+    if health.cut:
+        yield _row("cut", f"{health.cut}{_last_good(holding)}")
+    for note in health.notes:
+        yield _row("note", note)
+
+
+def _losses(health: Health) -> Iterator[str]:
+    if health.events_repaired:
+        yield f"{health.events_repaired:,} events mended"
+    if health.events_lost:
+        yield f"{health.events_lost:,} events lost"
+    if health.bytes_lost:
+        yield f"{size(health.bytes_lost)} lost"
+
+
+def _last_good(holding: Holding) -> str:
+    last, first = holding.health.last_good_ns, holding.first_ns
+    if last is None or first is None:
+        return ""
+    return f"; the last good event begins {span(last - first)} after the first"

@@ -10,14 +10,18 @@ import click
 
 from commscope.api import analyze as analyze_trace
 from commscope.cli.options import FORMAT, OUTPUT, QUIET, read_trace, reading_options
-from commscope.cli.output import chosen_style, show, write
-from commscope.report.text import kernels_text, print_kernels
+from commscope.cli.output import check_output, chosen_style, show, write
+from commscope.report.text import print_kernels
+
+#: Names of kernels are long: a file or a pipe gets more of them than of a report.
+_WIDTH = 160
 
 
-@click.command()
+@click.command(short_help="Which kernels took most time.")
 @reading_options
-@click.option("--top", type=click.IntRange(1), default=30, show_default=True, metavar="N",
-              help="How many.")
+@click.option(
+    "--top", type=click.IntRange(1), default=30, show_default=True, metavar="N", help="How many."
+)
 @FORMAT
 @OUTPUT
 @QUIET
@@ -25,9 +29,11 @@ def kernels(
     top: int, style: str | None, output: Path | None, quiet: bool, **reading: Any
 ) -> None:  # fmt: skip
     """List the kernels and copies that took most time."""
+    check_output(output, reading["paths"])
     report = analyze_trace(read_trace(quiet=quiet, **reading))
     if chosen_style(style, output) == "json":
         rows = report.to_dict()["kernels"][:top]
-        write(json.dumps(rows, sort_keys=True, indent=1, ensure_ascii=False) + "\n", output)
-        return
-    show(lambda c: print_kernels(report, c, top), lambda: kernels_text(report, top), output)
+        text = json.dumps(rows, sort_keys=True, indent=1, ensure_ascii=False)
+        write(f"{text}\n".encode("utf-8", "replace"), output)
+    else:
+        show(lambda console: print_kernels(report, console, top), output, width=_WIDTH)

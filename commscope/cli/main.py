@@ -2,34 +2,54 @@
 
 from __future__ import annotations
 
+import io
 import logging
-import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 import click
 
 from commscope._version import __version__
-from commscope.cli.analyze import analyze
-from commscope.cli.inspect import inspect
-from commscope.cli.kernels import kernels
 from commscope.errors import CommscopeError
 from commscope.sanitize import plain
 
+#: Every command by its name: its module holds a click command of the same name.
+COMMANDS = ("analyze", "inspect", "kernels")
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+
+class _Commands(click.Group):
+    """Commands imported as they are called, so that ``--version`` need not wait for them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"commscope.cli.{cmd_name}"), cmd_name)
+        return command if isinstance(command, click.Command) else None
+
+
+@click.group(
+    cls=_Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="commscope")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Which communication was exposed in a GPU training job, why, and what fixing it would win."""
-
-
-for command in (analyze, inspect, kernels):
-    cli.add_command(command)
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits with the code of ``commscope.errors``."""
     logging.basicConfig(level=logging.WARNING, format="commscope: %(message)s")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A name that the terminal's encoding lacks must not end the program.
+        sys.stdout.reconfigure(errors="replace")
     sys.exit(run(arguments))
 
 
@@ -39,14 +59,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
         result = cli.main(arguments, prog_name="commscope", standalone_mode=False)
     except CommscopeError as error:
         return _fail(str(error), error.exit_code)
-    except click.ClickException as error:
-        return _fail(error.format_message(), error.exit_code)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "commscope"
+        return _fail(f"{error.format_message().rstrip('.')} (see {command} --help)", 2)
     except (click.Abort, KeyboardInterrupt):
-        return _fail("interrupted", 130)
-    except BrokenPipeError:
-        # The reader of a pipe has seen enough; Python would complain again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return 130
+    except OSError as error:
+        # What the system refuses on the way, such as room for a temporary file, is no bug.
+        return _fail(f"{error.filename or 'the system'}: {error.strerror or error}", 1)
     return result if isinstance(result, int) else 0
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,10 +20,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 PATHS = click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 PARSER = click.option("--parser", metavar="NAME", help="Read the files with this parser.")
-QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress; only the verdict.")
-OUTPUT = click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write to a file."
+QUIET = click.option(
+    "-q", "--quiet", is_flag=True, help="No progress bar; of a report, only the verdict."
 )
+OUTPUT = click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
+    callback=lambda _context, _option, path: None if path == Path("-") else path,
+    help="Write to a file; - is standard output.",
+)  # fmt: skip
 FORMAT = click.option(
     "--format", "style", type=click.Choice(["text", "json"]), default=None,
     help="How to print; by default text, or what the output file's name says.",
@@ -46,6 +51,7 @@ _READING = (
     click.option("--unprofiled-step-ms", type=click.FloatRange(0, min_open=True), metavar="MS",
                  help="How long a step takes without the profiler."),
 )  # fmt: skip
+_RANK = re.compile(r"([0-9]{1,9})=(.+)", re.DOTALL)
 
 
 def reading_options(command: Command) -> Command:
@@ -70,8 +76,11 @@ def read_trace(
 def _ranks(given: Sequence[str]) -> Mapping[int, str]:
     result: dict[int, str] = {}
     for text in given:
-        number, _, file = text.partition("=")
-        if not number.isdecimal() or not file:
+        found = _RANK.fullmatch(text)
+        if not found:
             raise UsageError(f"--rank {text}: write a rank and a file, such as 3=trace.json")
-        result[int(number)] = file
+        rank = int(found[1])
+        if rank in result:
+            raise UsageError(f"--rank {text}: rank {rank} is given to {result[rank]} already")
+        result[rank] = found[2]
     return result

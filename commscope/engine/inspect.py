@@ -4,79 +4,142 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow.compute as pc
 
+from commscope.columns import NONE, int64
 from commscope.engine.load import Progress
-from commscope.errors import FormatError
-from commscope.parsers.base import Reading
+from commscope.errors import (
+    AmbiguousFormat,
+    CommscopeError,
+    FormatError,
+    UnknownFormat,
+    UsageError,
+)
+from commscope.parsers.appearance import looks_like
+from commscope.parsers.base import Facts, Health, Reading
+from commscope.parsers.base import Progress as ReadingProgress
 from commscope.parsers.detect import choose_parser, opinions
 from commscope.parsers.opening import Source, read_head
 from commscope.parsers.sources import find_sources
 
 
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one parser thinks of a file."""
+
+    parser: str
+    confidence: str  #: none, name, structure or marker
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What a file holds; of a file in which several processes lie, one of these each."""
+
+    state: str  #: whole or damaged
+    health: Health
+    facts: Facts
+    events: int  #: of any kind, as the file counts them
+    activities: dict[str, int]  #: of devices, by kind
+    host_calls: int  #: launches, operators and annotations that an analysis uses
+    collectives: int  #: described by metadata
+    first_ns: int | None  #: begin of the first activity or call, on the file's clock
+    last_ns: int | None  #: end of the last activity, on the file's clock
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A file: what it is, who could read it, what it holds, or why it could not be read."""
+
+    file: str
+    bytes: int | None  #: as stored; null where the source is a pipe
+    parser: str | None  #: the one that reads it; null where none does
+    matches: tuple[Opinion, ...] = ()  #: most confident first
+    error: str | None = None  #: why it could not be read
+    holds: tuple[Holding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inspections:
+    """Every file that was found, and what was passed over, one sentence each."""
+
+    files: tuple[Inspection, ...]
+    notes: tuple[str, ...]
+
+
 def inspect_paths(
     paths: Sequence[str | os.PathLike[str]], parser: str | None, progress: Progress
-) -> list[dict[str, Any]]:
-    """For every file its name, size, the parsers' opinions, and what it holds or why it does not."""
-    sources = find_sources(paths).sources
-    return [
-        _inspect(source, parser, number, len(sources), progress)
-        for number, source in enumerate(sources, 1)
-    ]
+) -> Inspections:
+    """Inspects every file; raises UsageError where there is none, or no parser of that name."""
+    found = find_sources(paths)
+    files = []
+    for number, source in enumerate(found.sources, 1):
+
+        def report(done: int, total: int | None, n: int = number, s: Source = source) -> None:
+            progress(s.label, n, len(found.sources), done, total)
+
+        files.append(_inspect(source, parser, report))
+    return Inspections(tuple(files), found.notes)
 
 
-def _inspect(
-    source: Source, wanted: str | None, number: int, files: int, progress: Progress
-) -> dict[str, Any]:
-    head = read_head(source)
-    found: dict[str, Any] = {
-        "file": source.label,
-        "bytes": source.size,
-        "matches": [
-            {
-                "parser": opinion.parser.name,
-                "confidence": opinion.match.confidence.name.lower(),
-                "reason": opinion.match.reason,
-            }
-            for opinion in opinions(head, source)
-        ],
-    }
+def _inspect(source: Source, wanted: str | None, report: ReadingProgress) -> Inspection:
+    found = Inspection(source.label, source.size, None)
+    try:
+        head = read_head(source)
+    except UsageError as error:
+        return replace(found, error=_reason(error, source))
+    found = replace(found, matches=_matches(head, source))
     try:
         parser = choose_parser(head, source, wanted)
-        readings = list(
-            parser.read(source, lambda n, all_: progress(source.label, number, files, n, all_))
-        )
-    except FormatError as error:
-        return {**found, "error": str(error)}
-    return {**found, "holds": {k: v for r in readings for k, v in _holds(r).items()}}
+    except UnknownFormat:
+        return replace(found, error=f"no trace: {looks_like(head, source.size)}")
+    except AmbiguousFormat as error:
+        return replace(found, error=_reason(error, source))
+    found = replace(found, parser=parser.name)
+    try:
+        return replace(found, holds=tuple(map(_holding, parser.read(source, report))))
+    except (FormatError, UsageError) as error:
+        return replace(found, error=_reason(error, source))
 
 
-def _holds(reading: Reading) -> dict[str, Any]:
-    facts, health = reading.facts, reading.health
+def _matches(head: bytes, source: Source) -> tuple[Opinion, ...]:
+    return tuple(
+        Opinion(found.parser.name, found.match.confidence.name.lower(), found.match.reason)
+        for found in opinions(head, source)
+    )
+
+
+def _reason(error: CommscopeError, source: Source) -> str:
+    """The message without the file's name, which stands next to it."""
+    return str(error).removeprefix(f"{source.label}: ")
+
+
+def _holding(reading: Reading) -> Holding:
+    first, last = _extent(reading)
     kinds = pc.value_counts(reading.events.column("kind").cast("string")).to_pylist()
-    facts_known = {
-        "rank": facts.rank,
-        "world size": facts.world_size,
-        "backend": facts.backend,
-        "process": facts.pid,
-        "GPU": ", ".join(sorted(set(facts.gpus.values()))) or None,
-        **facts.versions,
-    }
-    damage = {
-        "mended events": health.events_repaired,
-        "lost events": health.events_lost,
-        "lost bytes": health.bytes_lost,
-        "cut": health.cut,
-        "last good time (ns)": health.last_good_ns if health.cut else None,
-    }
-    return {
-        "events": health.events_read,
-        **{f"{row['values']} activities": row["counts"] for row in kinds},
-        "host calls kept": reading.host.num_rows,
-        "collectives described": reading.collectives.num_rows,
-        **{name: value for name, value in facts_known.items() if value is not None},
-        **{name: value for name, value in damage.items() if value},
-        "health": "damaged" if health.is_damaged else "whole",
-    }
+    return Holding(
+        state="damaged" if reading.health.is_damaged else "whole",
+        health=reading.health,
+        facts=reading.facts,
+        events=reading.health.events_read,
+        activities={row["values"]: row["counts"] for row in kinds},
+        host_calls=reading.host.num_rows,
+        collectives=reading.collectives.num_rows,
+        first_ns=first,
+        last_ns=last,
+    )
+
+
+def _extent(reading: Reading) -> tuple[int | None, int | None]:
+    """The first begin of anything, and the last end."""
+    starts, ends = [], []
+    for table in (reading.events, reading.host):
+        start, length = int64(table, "start_ns"), int64(table, "dur_ns")
+        known = start != NONE
+        starts.append(start[known])
+        ends.append(start[known] + np.maximum(length[known], 0))
+    start, end = np.concatenate(starts), np.concatenate(ends)
+    return (int(start.min()), int(end.max())) if len(start) else (None, None)

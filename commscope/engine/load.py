@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from commscope.engine.unprofiled import unprofiled_step_ns
-from commscope.errors import FormatError, UnknownFormat
+from commscope.errors import CorruptTrace, FormatError, NoDeviceEvents, UnknownFormat, UsageError
 from commscope.normalize import Options, normalize
+from commscope.parsers.appearance import looks_like
 from commscope.parsers.base import Parser, Reading
-from commscope.parsers.detect import choose_parser
+from commscope.parsers.detect import choose_parser, known_formats
 from commscope.parsers.opening import Source, read_head
 from commscope.parsers.sources import find_sources
 from commscope.trace import Note, Trace
@@ -45,12 +46,27 @@ def load_trace(
     """
     plan = _plan(paths, parser)
     readings, notes = _read_all(plan.chosen, progress)
-    trace = normalize(readings, options)
+    trace = _normalized(readings, options)
     return replace(
         trace,
         notes=plan.notes + tuple(notes) + trace.notes,
         unprofiled_step_ns=options.unprofiled_step_ns or plan.unprofiled_step_ns,
     )
+
+
+def _normalized(readings: Sequence[Reading], options: Options) -> Trace:
+    """The trace; damage is to blame first where it shows no activity of the GPU."""
+    try:
+        return normalize(readings, options)
+    except NoDeviceEvents as error:
+        damaged = [reading for reading in readings if reading.health.is_damaged]
+        if not damaged:
+            raise
+        reason = damaged[0].health.cut or "it is damaged"
+        raise CorruptTrace(
+            f"{damaged[0].input.file}: no GPU activity in what could be read ({reason}); "
+            "copy or record it again"
+        ) from error
 
 
 def _plan(paths: Sequence[str | os.PathLike[str]], wanted: str | None) -> _Plan:
@@ -60,10 +76,11 @@ def _plan(paths: Sequence[str | os.PathLike[str]], wanted: str | None) -> _Plan:
     for source in found.sources:
         plan.add(source, wanted)
     if not plan.chosen:
-        raise UnknownFormat(plan.nothing())
+        raise plan.nothing()
     notes = [Note("files", says) for says in found.notes]
     if plan.skipped:
-        notes.append(Note("files", f"not read, no trace: {_shown(plan.skipped)}"))
+        notes.append(Note("files", f"left out, no trace: {_shown(plan.skipped)}"))
+    notes += [Note("files", f"left out: {error}") for error in plan.failed]
     times = plan.step_times
     return _Plan(tuple(plan.chosen), tuple(notes), max(times) if times else None)
 
@@ -72,22 +89,32 @@ def _plan(paths: Sequence[str | os.PathLike[str]], wanted: str | None) -> _Plan:
 class _Choice:
     chosen: list[tuple[Source, Parser]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    failed: list[UsageError] = field(default_factory=list)
     step_times: list[int] = field(default_factory=list)
-    reason: str = ""
 
     def add(self, source: Source, wanted: str | None) -> None:
-        head = read_head(source)
+        """Chooses the file's parser; what nobody named may be no trace, or vanish."""
         try:
-            self.chosen.append((source, choose_parser(head, source, wanted)))
-        except UnknownFormat as error:
+            head = read_head(source)
+        except UsageError as error:
             if source.named:
                 raise
-            self.skipped.append(source.label)
+            self.failed.append(error)
+            return
+        try:
+            self.chosen.append((source, choose_parser(head, source, wanted)))
+        except UnknownFormat:
+            if source.named:
+                raise
+            self.skipped.append(f"{source.label} ({looks_like(head, source.size)})")
             self.step_times += unprofiled_step_ns(head)
-            self.reason = str(error)
 
-    def nothing(self) -> str:
-        return f"none of {len(self.skipped)} files is a trace; the last one: {self.reason}"
+    def nothing(self) -> FormatError | UsageError:
+        """Why nothing was chosen."""
+        if not self.skipped:
+            return self.failed[0]
+        files = f"{len(self.skipped)} file{'s' if len(self.skipped) > 1 else ''}"
+        return UnknownFormat(f"no trace in {files}: {_shown(self.skipped)}; {known_formats()}")
 
 
 def _shown(labels: Sequence[str]) -> str:
@@ -100,7 +127,7 @@ def _read_all(
 ) -> tuple[list[Reading], list[Note]]:
     """Reads every file; of several, one that cannot be read is left out and said."""
     readings: list[Reading] = []
-    failed: list[FormatError] = []
+    failed: list[FormatError | UsageError] = []
     for number, (source, parser) in enumerate(chosen, 1):
 
         def report(done: int, total: int | None, n: int = number, s: Source = source) -> None:
@@ -108,7 +135,7 @@ def _read_all(
 
         try:
             readings += parser.read(source, report)
-        except FormatError as error:
+        except (FormatError, UsageError) as error:
             failed.append(error)
     if failed and not readings:
         raise failed[0]

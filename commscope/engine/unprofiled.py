@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-_LINE = re.compile(rb'^\{[^\n]*"unprofiled_step_ms"\s*:\s*(\d{1,9}(?:\.\d{1,9})?)[,}\s]', re.MULTILINE)
+_LINE = re.compile(
+    rb'^\{[^\n]*"unprofiled_step_ms"\s*:\s*(\d{1,9}(?:\.\d{1,9})?)[,}\s]', re.MULTILINE
+)
 
 
 def unprofiled_step_ns(text: bytes) -> list[int]:

@@ -1,28 +1,33 @@
-"""Rules on what is missing: kernels (Q1), ranks' shares (Q2), text (Q7), graph replays (Q8)."""
+"""Rules on what is missing: kernels (Q1), text (Q7), graph replays (Q8)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-import numpy as np
-
-from commscope.analysis.coverage import empty_graph_launches
 from commscope.analysis.result import Analysis
 from commscope.columns import int64
-from commscope.findings.model import Check, Metric, Result, Withheld
+from commscope.findings.model import WHOLE, Check, Metric, Result, Withheld
+from commscope.findings.wording import counted, on_ranks
 from commscope.trace import SourceFile
 
-#: Q1: share of kernel launches that must have found their kernel.
+#: Q1, Q8: share of launches that must have found what they launched.
 MIN_COVERAGE = 0.98
-#: Q2: by how much a rank may fall short of the others' activities in a step.
-MAX_SHORTFALL = 0.20
 #: Q7: share of events that may be lost before overlap is withheld.
 MAX_LOST = 0.001
 #: Q8: share of kernels in graphs from which single operations cannot be told.
 MAX_GRAPH = 0.05
 
 #: What a missing kernel makes wrong.
-_RESTS_ON_KERNELS = (Metric.OVERLAP, Metric.IDLE)
+RESTS_ON_KERNELS = (Metric.OVERLAP, Metric.IDLE)
+
+#: A row of ``Analysis.coverage`` or ``Analysis.graphs``.
+_Row = dict[str, Any]
+
+
+def withhold_kernels(places: Iterable[tuple[int, int | None]]) -> tuple[Withheld, ...]:
+    """What rests on all kernels being there, at each of the (rank, step)."""
+    return tuple(Withheld(metric, *place) for place in places for metric in RESTS_ON_KERNELS)
 
 
 def check_coverage(analysis: Analysis) -> Check:
@@ -31,96 +36,71 @@ def check_coverage(analysis: Analysis) -> Check:
     rows = analysis.coverage.to_pylist()
     whole = [row for row in rows if row["step"] is None]
     if not sum(row["launches"] for row in whole):
-        says = "the file has no kernel launches: whether kernels are missing cannot be told"
+        says = "no kernel launch is in the file, so whether kernels are missing cannot be told"
         return Check("Q1", title, Result.NOT_CHECKED, says + _unlinked(analysis))
-    bad = [row for row in rows if _share(row) < MIN_COVERAGE]
-    withheld = tuple(
-        Withheld(metric, row["rank"], row["step"]) for row in bad for metric in _RESTS_ON_KERNELS
-    )
+    shown = set(zip(*(analysis.steps.column(name).to_pylist() for name in ("rank", "step"))))
+    bad = [
+        row
+        for row in rows
+        if _share(row) < MIN_COVERAGE
+        and (row["step"] is None or (row["rank"], row["step"]) in shown)
+    ]
     if bad:
+        withheld = withhold_kernels(_lacking(bad))
         return Check("Q1", title, Result.FAIL, _says_missing(bad, len(whole)), withheld)
     found, launches = sum(r["found"] for r in whole), sum(r["launches"] for r in whole)
-    says = f"{found:,} of {launches:,} kernel launches found their kernel"
+    says = (
+        f"{found:,} of {counted(launches, 'kernel launch', 'kernel launches')} found their kernel"
+    )
     cut = sum(row["cut"] for row in whole)
     if cut:
         says += f", but for {cut:,} at the end, which the recording stopped before"
     return Check("Q1", title, Result.PASS, says + _unlinked(analysis))
 
 
-def _share(row: dict[str, int]) -> float:
-    """Share of the launches before the recording stopped that found their kernel."""
+def _share(row: _Row) -> float:
+    """Share of the launches before the recording stopped that found what they launched."""
     expected = row["launches"] - row["cut"]
     return row["found"] / expected if expected else 1.0
 
 
-def _says_missing(bad: Sequence[dict[str, int]], ranks: int) -> str:
+def _lacking(bad: Sequence[_Row]) -> list[tuple[int, int | None]]:
+    """(Rank, step) of what cannot be told: all of a rank only if nothing of it was recorded."""
+    blind = {row["rank"] for row in bad if row["step"] is None and not row["found"]}
+    rest = [row for row in bad if row["rank"] not in blind]
+    places = [(row["rank"], WHOLE if row["step"] is None else row["step"]) for row in rest]
+    return [*((rank, None) for rank in sorted(blind)), *places]
+
+
+def _says_missing(bad: Sequence[_Row], ranks: int) -> str:
     worst = min(bad, key=_share)
-    where = f"rank {worst['rank']}" if ranks > 1 else "the trace"
-    where += "" if worst["step"] is None else f", step {worst['step']}"
+    places = (f"rank {worst['rank']}" if ranks > 1 else "", f"step {worst['step']}")
+    where = " ".join(places if worst["step"] is not None else places[:1]).strip()
     if not any(row["found"] for row in bad):
+        launches = counted(worst["launches"], "kernel launch", "kernel launches")
         return (
-            f"no kernel was recorded for {worst['launches']:,} launches ({where}): GPU activity "
-            "was lost; start the profiler before the first use of the GPU, or shorten its warm-up"
+            f"no kernel was recorded for {launches}{f' of {where}' if where else ''}: start the "
+            "profiler before the first use of the GPU, or shorten its warm-up"
         )
     return (
-        f"only {_share(worst):.1%} of the kernel launches found their kernel ({where}: "
-        f"{worst['found']:,} of {worst['launches']:,}); what ran in between is not known"
+        f"only {_share(worst):.1%} of the kernel launches{f' of {where}' if where else ''} found "
+        f"their kernel ({worst['found']:,} of {worst['launches']:,}): what ran besides is not "
+        "known; leave such steps out, or record again"
     )
 
 
 def _unlinked(analysis: Analysis) -> str:
     """What kernels without a launch in the file have to do with the numbers."""
-    unlinked = sum(analysis.launch.column("unlinked").to_pylist())
-    kernels = sum(analysis.launch.column("kernels").to_pylist())
+    unlinked, kernels = (
+        int(int64(analysis.launch, name).sum()) for name in ("unlinked", "kernels")
+    )
     if not unlinked:
         return ""
     return (
-        f"; {unlinked:,} of {kernels:,} kernels have no launch in the file (launched before the "
-        "recording began, or their ids were lost): they count by the time they ran"
+        f"; {unlinked:,} of {counted(kernels, 'kernel has', 'kernels have')} no launch in the file "
+        "(launched before the recording began, or their ids were lost) and count by the time they "
+        "ran"
     )
-
-
-def check_asymmetry(analysis: Analysis) -> Check:
-    """Q2: does one rank lack what the others have?"""
-    title = "Ranks recorded alike"
-    counts = analysis.counts
-    if len(counts) < 2:
-        return Check("Q2", title, Result.NOT_CHECKED, "one rank only")
-    lacking = _lacking_kinds(counts) + _fewer_in_steps(analysis)
-    if not lacking:
-        return Check(
-            "Q2", title, Result.PASS, f"{len(counts)} ranks have the same kinds of activity"
-        )
-    says = "; ".join(says for _, says in lacking[:4])
-    no_compute = {rank for rank, count in counts.items() if not count["kernels"]}
-    withheld = tuple(Withheld(metric, r) for r in sorted(no_compute) for metric in _RESTS_ON_KERNELS)
-    return Check("Q2", title, Result.FAIL, says, withheld)
-
-
-def _lacking_kinds(counts: dict[int, dict[str, int]]) -> list[tuple[int, str]]:
-    return [
-        (rank, f"rank {rank} has no {kind}, which other ranks have")
-        for kind in ("kernels", "collectives")
-        for rank, count in counts.items()
-        if not count[kind] and any(other[kind] for other in counts.values())
-    ]
-
-
-def _fewer_in_steps(analysis: Analysis) -> list[tuple[int, str]]:
-    """Ranks with far fewer kernels than the median of the others in a closed step."""
-    steps = analysis.steps
-    closed = ~np.asarray(steps.column("open").to_numpy(zero_copy_only=False), np.bool_)
-    number, rank, kernels = (int64(steps, name) for name in ("step", "rank", "kernels"))
-    found = []
-    for step in np.unique(number[closed]):
-        rows = np.flatnonzero(closed & (number == step))
-        usual = float(np.median(kernels[rows]))
-        found += [
-            (int(rank[r]), f"rank {rank[r]} has {kernels[r]:,} kernels in step {step}, the median {usual:,.0f}")
-            for r in rows
-            if kernels[r] < (1 - MAX_SHORTFALL) * usual
-        ]  # fmt: skip
-    return found
 
 
 def check_syntax(analysis: Analysis) -> Check:
@@ -128,25 +108,29 @@ def check_syntax(analysis: Analysis) -> Check:
     files = analysis.trace.files
     damaged = [f for f in files if f.cut or f.events_lost or f.events_repaired or f.bytes_lost]
     if not damaged:
-        says = (
-            f"{len(files)} files were read whole" if len(files) > 1 else "the file was read whole"
-        )
+        says = f"{counted(len(files), 'file was', 'files were')} read whole"
         return Check("Q7", "Syntax", Result.PASS, says)
     complete = _complete_ranks(analysis)
-    withheld = tuple(
-        Withheld(metric, rank)
+    lacking = {
+        rank: None
         for file in damaged
         if file.cut or file.events_lost > MAX_LOST * file.events
         for rank in _ranks_of(file, analysis)
         if rank not in complete
-        for metric in _RESTS_ON_KERNELS
-    )
+    }
     says = "; ".join(_says_damage(file) for file in damaged[:3])
-    return Check("Q7", "Syntax", Result.FAIL, says, withheld)
+    if len(damaged) > 3:
+        says += f"; {counted(len(damaged) - 3, 'more file is', 'more files are')} damaged"
+    return Check("Q7", "Syntax", Result.FAIL, says, withhold_kernels(lacking.items()))
 
 
 def _ranks_of(file: SourceFile, analysis: Analysis) -> list[int]:
-    return [file.rank] if file.rank is not None else analysis.ranks.column("rank").to_pylist()
+    """The ranks read from a file; none if it is of a capture that is not shown."""
+    if file.rank is not None:
+        return [file.rank]
+    ranks = analysis.trace.ranks
+    pairs = zip(ranks.column("rank").to_pylist(), ranks.column("file").to_pylist())
+    return [rank for rank, name in pairs if name == file.file]
 
 
 def _complete_ranks(analysis: Analysis) -> set[int]:
@@ -159,37 +143,41 @@ def _complete_ranks(analysis: Analysis) -> set[int]:
 
 
 def _says_damage(file: SourceFile) -> str:
-    says = [f"{file.file}: {file.events:,} events read"]
+    says = [f"{file.file}: {counted(file.events, 'event')} read"]
     if file.cut:
         says.append(f"then {file.cut}")
     if file.events_lost:
         says.append(f"{file.events_lost:,} could not be read")
     if file.bytes_lost:
-        says.append(f"{file.bytes_lost:,} bytes lost")
+        says.append(f"{counted(file.bytes_lost, 'byte')} lost")
     if file.events_repaired:
-        says.append(f"{file.events_repaired:,} were mended")
+        says.append(f"{file.events_repaired:,} mended")
     return ", ".join(says)
 
 
 def check_graphs(analysis: Analysis) -> Check:
     """Q8: are kernels replayed by graphs, and were they recorded?"""
     title = "Graph replays"
-    launches = empty_graph_launches(analysis.trace)
-    shares = [share or 0.0 for share in analysis.launch.column("graph_share").to_pylist()]
-    withheld = tuple(
-        Withheld(metric, rank)
-        for rank, (count, empty) in launches.items()
-        if empty > (1 - MIN_COVERAGE) * count
-        for metric in _RESTS_ON_KERNELS
-    )
-    if withheld:
-        empty = sum(e for _, e in launches.values())
-        says = f"{empty:,} graph launches have no kernel in the trace: it was under-recorded"
-        return Check("Q8", title, Result.FAIL, says, withheld)
-    if max(shares, default=0.0) > MAX_GRAPH:
+    ranks = analysis.ranks.num_rows
+    rows = [row for row in analysis.graphs.to_pylist() if row["step"] is None]
+    empty = [row for row in rows if _share(row) < MIN_COVERAGE]
+    if empty:
+        bad = [row["rank"] for row in empty]
+        missing = sum(row["launches"] - row["found"] - row["cut"] for row in empty)
         says = (
-            f"{max(shares):.0%} of the kernels were replayed by graphs: they share one launch, so "
-            "queue delays and single operations cannot be told; the timeline holds"
+            f"{counted(missing, 'graph launch has', 'graph launches have')} no kernel in the trace"
+            f"{on_ranks(bad, ranks)}: what they replayed is not known; profile once without graphs"
         )
-        return Check("Q8", title, Result.FAIL, says, (Withheld(Metric.LAUNCH),))
-    return Check("Q8", title, Result.PASS, "no kernels are replayed by graphs to speak of")
+        return Check("Q8", title, Result.FAIL, says, withhold_kernels((r, None) for r in bad))
+    shares = {row["rank"]: row["graph_share"] or 0.0 for row in analysis.launch.to_pylist()}
+    most = max(shares.values(), default=0.0)
+    many = [rank for rank, share in shares.items() if share > MAX_GRAPH]
+    if many:
+        says = (
+            f"{most:.0%} of the kernels were replayed by graphs{on_ranks(many, ranks)}: they share "
+            "one launch, so queue delays and single operations cannot be told; the timeline holds"
+        )
+        withheld = tuple(Withheld(Metric.LAUNCH, rank) for rank in many)
+        return Check("Q8", title, Result.FAIL, says, withheld)
+    says = f"{most:.1%} of the kernels were replayed by graphs" if most else "no graph was replayed"
+    return Check("Q8", title, Result.PASS, says)

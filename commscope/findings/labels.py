@@ -5,13 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from commscope.analysis.result import Analysis
-from commscope.columns import int64
+from commscope.columns import Bool, int64
 from commscope.findings.model import Check, Metric, Result, Withheld
 from commscope.findings.versions import known_problems
+from commscope.findings.wording import counted, on_ranks
 from commscope.schema import Flag
 
+#: Q6: share of a rank's activities without a sure stream from which what rests on it is withheld.
+MAX_AMBIGUOUS = 0.01
 #: Q11: share of GPU time in kernels of unknown family that is worth saying.
 MAX_OTHER = 0.02
+_SHOWN = 3
+_LONGEST_NAME = 60
 
 
 def check_metadata(analysis: Analysis) -> Check:
@@ -20,47 +25,68 @@ def check_metadata(analysis: Analysis) -> Check:
     table = analysis.trace.collectives
     if not table.num_rows:
         return Check("Q5", title, Result.NOT_CHECKED, "no communication kernel")
-    missing = {name: table.column(name).null_count for name in ("op", "comm", "bytes")}
-    if not any(missing.values()):
-        return Check("Q5", title, Result.PASS, "all collectives have operation, group and size")
-    says = f"of {table.num_rows:,} collectives " + ", ".join(
-        f"{count:,} have no {word}"
-        for count, word in zip(missing.values(), ("operation", "communicator", "size"))
-        if count
+    words = {"op": "operation", "comm": "communicator", "bytes": "size"}
+    missing = [
+        f"{count:,} without {word}"
+        for name, word in words.items()
+        if (count := table.column(name).null_count)
+    ]
+    if not missing:
+        says = "all collectives have operation, communicator and size"
+        return Check("Q5", title, Result.PASS, says)
+    says = (
+        f"of {counted(table.num_rows, 'collective')} {', '.join(missing)}: they count as "
+        "communication, but their bandwidth is not known"
     )
     return Check("Q5", title, Result.FAIL, says)
 
 
 def check_streams(analysis: Analysis) -> Check:
     """Q6: is it known on which stream everything ran?"""
+    title, ranks = "Streams", int64(analysis.ranks, "rank")
+    ambiguous = _flagged(analysis, Flag.STREAM_AMBIGUOUS)
+    repaired = int(_flagged(analysis, Flag.STREAM_REPAIRED).sum())
+    if not ambiguous.any():
+        told = counted(repaired, "was", "were")
+        says = "every activity has a stream"
+        says += f" ({told} told from the name of the kernel)" if repaired else ""
+        return Check("Q6", title, Result.PASS, says)
+    rank = np.searchsorted(ranks, int64(analysis.trace.events, "rank"))
+    of_all = np.bincount(rank, minlength=len(ranks))
+    share = np.bincount(rank[ambiguous], minlength=len(ranks)) / np.maximum(of_all, 1)
+    activities = counted(int(ambiguous.sum()), "activity has", "activities have")
+    says = (
+        f"{activities} no stream, or several fit{on_ranks(ranks[share > 0].tolist(), len(ranks))}: "
+        "whether a stream was empty cannot be told there"
+    )
+    bad = ranks[share > MAX_AMBIGUOUS].tolist()
+    withheld = tuple(Withheld(Metric.LAUNCH, rank) for rank in bad)
+    return Check("Q6", title, Result.FAIL, says, withheld)
+
+
+def _flagged(analysis: Analysis, flag: int) -> Bool:
     flags = np.asarray(analysis.trace.events.column("flags").to_numpy())
-    ambiguous = int((flags & Flag.STREAM_AMBIGUOUS != 0).sum())
-    repaired = int((flags & Flag.STREAM_REPAIRED != 0).sum())
-    if ambiguous:
-        says = f"{ambiguous:,} activities have no stream, and which one cannot be told"
-        return Check("Q6", "Streams", Result.FAIL, says, (Withheld(Metric.LAUNCH),))
-    says = "every activity has a stream"
-    says += f" ({repaired:,} were told from their kernel's name)" if repaired else ""
-    return Check("Q6", "Streams", Result.PASS, says)
+    return np.asarray((flags & flag) != 0)
 
 
 def check_classification(analysis: Analysis) -> Check:
     """Q11: is it known what the kernels are?"""
-    title = "Classification"
-    kernels = analysis.kernels
+    title, kernels = "Classification", analysis.kernels
     total = int64(kernels, "total_ns")
-    other = np.array([family == "other" for family in kernels.column("family").to_pylist()], bool)
-    share = int(total[other].sum()) / int(total.sum()) if total.sum() else 0.0
-    by_metadata = np.asarray(analysis.trace.events.column("flags").to_numpy()) & Flag.BY_METADATA
-    says = f"{1 - share:.1%} of the GPU time is in kernels of known family"
-    if by_metadata.any():
-        says += f"; {np.count_nonzero(by_metadata):,} kernels are communication by metadata only"
+    labels = zip(kernels.column("family").to_pylist(), kernels.column("class").to_pylist())
+    unknown = np.array([label == ("other", "compute") for label in labels], np.bool_)
+    share = int(total[unknown].sum()) / max(int(total.sum()), 1)
+    by_metadata = int(_flagged(analysis, Flag.BY_METADATA).sum())
+    told = counted(by_metadata, "kernel is", "kernels are")
+    also = f"; {told} communication by metadata only" if by_metadata else ""
     if share <= MAX_OTHER:
-        return Check("Q11", title, Result.PASS, says)
-    names = [name for name, o in zip(kernels.column("name").to_pylist(), other) if o]
+        says = f"{1 - share:.1%} of the GPU time is in kernels of known family"
+        return Check("Q11", title, Result.PASS, says + also)
+    names = [kernels.column("name")[row].as_py() for row in np.flatnonzero(unknown)[:_SHOWN]]
     says = (
         f"{share:.1%} of the GPU time is in kernels of unknown family, which count as compute: "
-        f"{', '.join(name[:60] for name in names[:3])}. Name them with --pattern FAMILY=REGEX"
+        f"{', '.join(name[:_LONGEST_NAME] for name in names)}; name them with "
+        f"--pattern FAMILY=REGEX{also}"
     )
     return Check("Q11", title, Result.FAIL, says)
 
@@ -71,7 +97,8 @@ def check_versions(analysis: Analysis) -> Check:
     files = analysis.trace.files
     known = {p.versions: p for file in files for p in known_problems(file.versions)}
     if not any(file.versions for file in files):
-        return Check("QV", title, Result.NOT_CHECKED, "the files name no versions")
+        says = f"the {'files name' if len(files) > 1 else 'file names'} no versions"
+        return Check("QV", title, Result.NOT_CHECKED, says)
     if not known:
         return Check("QV", title, Result.PASS, "no known problem with these versions")
     says = "; ".join(f"{p.versions}: {p.says} ({p.source})" for p in known.values())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from commscope.columns import NONE
+
 
 class Result(str, Enum):
     """How a check ended."""
@@ -23,9 +25,17 @@ class Metric(str, Enum):
     LAUNCH = "launch"  #: queue delay and depth, launch-bound share, host pauses
 
 
+#: As the step of what is withheld: the rank's partition over the whole trace, but not its steps.
+WHOLE = NONE
+
+
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """Numbers that the trace cannot support: of one rank (null: all) and step (null: all)."""
+    """Numbers that the trace cannot support.
+
+    Of one rank (null: all), and of one step of it, of its whole trace only (``WHOLE``), or of the
+    whole trace and all steps (null).
+    """
 
     metric: Metric
     rank: int | None = None
@@ -33,6 +43,8 @@ class Withheld:
 
     def __str__(self) -> str:
         where = "" if self.rank is None else f" of rank {self.rank}"
+        if self.step == WHOLE:
+            return f"{self.metric.value}{where} over the whole trace"
         return f"{self.metric.value}{where}" + ("" if self.step is None else f" step {self.step}")
 
 

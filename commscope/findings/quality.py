@@ -5,20 +5,21 @@ A rule fails on what the trace shows, and withholds only the numbers that rest o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pyarrow as pa
+
 from commscope.analysis.result import Analysis
-from commscope.findings.completeness import (
-    check_asymmetry,
-    check_coverage,
-    check_graphs,
-    check_syntax,
-)
+from commscope.columns import NONE, int64
+from commscope.findings.asymmetry import check_asymmetry
+from commscope.findings.completeness import check_coverage, check_graphs, check_syntax
 from commscope.findings.labels import (
     check_classification,
     check_metadata,
     check_streams,
     check_versions,
 )
-from commscope.findings.model import Check, Metric, Result, Trust
+from commscope.findings.model import WHOLE, Check, Metric, Result, Trust
 from commscope.findings.timing import check_durations, check_order, check_steps
 
 
@@ -56,13 +57,17 @@ RULES = (
 def trust_of(analysis: Analysis) -> Trust:
     """All checks of a trace, in the order of their numbers, and what they come to."""
     checks = tuple(rule(analysis) for rule in RULES)
-    blind = {
-        withheld.rank
-        for check in checks
-        for withheld in check.withheld
-        if withheld.metric == Metric.OVERLAP and withheld.step is None
-    }
-    if None in blind or set(analysis.ranks.column("rank").to_pylist()) <= blind:
+    if _is_blind(analysis, checks):
         return Trust("unusable", checks)
-    limited = any(check.withheld for check in checks if check.result == Result.FAIL)
+    limited = any(check.withheld for check in checks)
     return Trust("limited" if limited else "ok", checks)
+
+
+def _is_blind(analysis: Analysis, checks: Sequence[Check]) -> bool:
+    """Whether overlap is withheld of every rank and step that could have it."""
+    gone = {(w.rank, w.step) for c in checks for w in c.withheld if w.metric == Metric.OVERLAP}
+    steps = analysis.steps.filter(pa.array(int64(analysis.steps, "start_ns") != NONE))
+    pairs = set(zip(steps.column("rank").to_pylist(), steps.column("step").to_pylist()))
+    ranks = analysis.ranks.column("rank").to_pylist()
+    pairs |= {(rank, WHOLE) for rank in ranks}
+    return all(gone & {(rank, step), (rank, None), (None, None)} for rank, step in pairs)

@@ -2,83 +2,122 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from commscope.analysis.result import Analysis
-from commscope.columns import int64
+from commscope.columns import NONE, int64
 from commscope.findings.model import Check, Metric, Result, Withheld
+from commscope.findings.wording import counted, on_ranks
+from commscope.schema import Flag
+from commscope.trace import Repair
 
 #: Q3: share of GPU time outside steps that is worth saying.
 MAX_OUTSIDE = 0.01
 #: Q4: share of GPU time that repair may move before rankings are withheld.
 MAX_REPAIRED = 0.05
-#: Q9: share of kernels that may start before their launch.
+#: Q9: share of a rank's kernels that may start before their launch.
 MAX_EARLY = 0.01
 
 
 def check_steps(analysis: Analysis) -> Check:
-    """Q3: where do the steps come from, and what lies outside?"""
-    title = "Steps"
-    source = analysis.trace.step_source
+    """Q3: where do the steps come from, and what belongs to none?"""
+    title, source = "Steps", analysis.trace.step_source
     if source.kind == "whole_trace":
         says = (
-            "no step was found: the whole trace is one window. Call profiler.step() once an "
+            "no step was found: the whole trace is one window; call profiler.step() once an "
             "iteration, or name what begins a step with --step-marker REGEX"
         )
         return Check("Q3", title, Result.FAIL, says)
-    ranks = analysis.ranks
-    busy = int((int64(ranks, "window_ns") - int64(ranks, "idle_ns")).sum())
-    outside = int(analysis.outside_ns.sum()) / busy if busy else 0.0
     says = f"steps by {source.says}"
-    if outside > MAX_OUTSIDE:
-        return Check(
-            "Q3", title, Result.FAIL, f"{says}; {outside:.1%} of the GPU time lies outside"
-        )
-    return Check("Q3", title, Result.PASS, says)
+    found = analysis.timeline.activities
+    duration = found.end_ns - found.start_ns
+    outside = int64(analysis.trace.events, "step")[found.row] == NONE
+    time = int(duration[outside].sum())
+    if time <= MAX_OUTSIDE * int(duration.sum()):
+        return Check("Q3", title, Result.PASS, says)
+    belong = counted(int(outside.sum()), "activity belongs", "activities belong")
+    share = time / int(duration.sum())
+    says += f"; {belong} to no step ({time / 1e6:,.3f} ms, {share:.1%} of the GPU time)"
+    return Check("Q3", title, Result.FAIL, says)
 
 
 def check_durations(analysis: Analysis) -> Check:
     """Q4: are there time stamps that cannot be?"""
-    title = "Time stamps"
-    repairs = analysis.trace.repairs
-    broken, clipped = (sum(getattr(r, k) for r in repairs) for k in ("broken", "clipped"))
-    tolerated = sum(r.tolerated for r in repairs)
-    before, after = (
-        sum(getattr(r, k) for r in repairs) for k in ("busy_before_ns", "busy_after_ns")
+    title, repairs = "Time stamps", analysis.trace.repairs
+    broken, clipped, tolerated, before, after = (
+        sum(getattr(repair, name) for repair in repairs)
+        for name in ("broken", "clipped", "tolerated", "busy_before_ns", "busy_after_ns")
     )
     if not broken and not clipped:
-        says = "no impossible time stamp"
-        if tolerated:
-            says += (
-                f" ({tolerated:,} activities overlap the next one of their stream by at most 1 us)"
-            )
+        says = "no impossible time stamp" + _harmless(tolerated, _empty(analysis))
         return Check("Q4", title, Result.PASS, says)
-    says = (
-        f"{clipped:,} activities ended after the next one of their stream began and were cut there, "
-        f"{broken:,} with impossible times do not count; GPU time {before / 1e6:,.3f} ms before, "
-        f"{after / 1e6:,.3f} ms after"
-    )
+    says = f"{_impossible(broken, clipped)}{on_ranks(_touched(repairs), analysis.ranks.num_rows)}"
+    if clipped:
+        says += f": {before / 1e6:,.3f} ms of GPU time before, {after / 1e6:,.3f} ms after"
     moved = (before - after) / before if before else 0.0
     withheld = (Withheld(Metric.RANKINGS),) if moved > MAX_REPAIRED else ()
     return Check("Q4", title, Result.FAIL, says, withheld)
 
 
+def _impossible(broken: int, clipped: int) -> str:
+    """What was found, without what there is none of."""
+    says = []
+    if clipped:
+        ended = counted(clipped, "activity that", "activities that")
+        says.append(f"{ended} ended after the begin of the next on the same stream, cut there")
+    if broken:
+        have = counted(broken, "activity with", "activities with")
+        says.append(f"{have} impossible times, left out")
+    return "; ".join(says)
+
+
+def _touched(repairs: Sequence[Repair]) -> list[int]:
+    return [repair.rank for repair in repairs if repair.broken or repair.clipped]
+
+
+def _empty(analysis: Analysis) -> int:
+    """Activities without length that repair has not made so."""
+    events = analysis.trace.events
+    flags = np.asarray(events.column("flags").to_numpy())
+    whole = (flags & (Flag.BROKEN | Flag.CLIPPED)) == 0
+    return int((whole & (int64(events, "dur_ns") == 0)).sum())
+
+
+def _harmless(tolerated: int, empty: int) -> str:
+    """What the clocks of the profiler are too coarse for."""
+    says = []
+    if tolerated:
+        overlaps = counted(tolerated, "overlap")
+        says.append(f"{overlaps} of at most 1 us on one stream, left as they are")
+    if empty:
+        says.append(f"{counted(empty, 'activity', 'activities')} of no length, left out")
+    return f" ({'; '.join(says)})" if says else ""
+
+
 def check_order(analysis: Analysis) -> Check:
     """Q9: does the device's order contradict the host's?"""
     title = "Order of launch and start"
-    rows = analysis.launch.to_pylist()
-    linked = sum(row["kernels"] - row["unlinked"] for row in rows)
-    if not linked:
+    rank, kernels, unlinked, early = (
+        int64(analysis.launch, name) for name in ("rank", "kernels", "unlinked", "early")
+    )
+    linked = kernels - unlinked
+    if not linked.any():
         return Check("Q9", title, Result.NOT_CHECKED, "no launches in the file")
-    early = sum(row["early"] for row in rows)
-    if early <= MAX_EARLY * linked:
-        says = f"kernels start after their launch ({early:,} of {linked:,} do not)"
-        return Check("Q9", title, Result.PASS, says)
+    bad = early > MAX_EARLY * linked
+    of = bad if bad.any() else np.ones(len(rank), np.bool_)
+    few = int(early[of].sum())
     says = (
-        f"{early:,} of {linked:,} kernels start before their launch: the clocks of host and device "
-        "disagree, so what waited for what cannot be told"
+        f"{few:,} of {counted(int(linked[of].sum()), 'kernel')} "
+        f"{'starts' if few == 1 else 'start'} before their launch"
     )
-    withheld = tuple(
-        Withheld(Metric.LAUNCH, row["rank"])
-        for row in rows
-        if row["early"] > MAX_EARLY * (row["kernels"] - row["unlinked"])
+    if not bad.any():
+        return Check("Q9", title, Result.PASS, says)
+    ranks = rank[bad].tolist()
+    says += (
+        f"{on_ranks(ranks, len(rank))}: the clocks of host and device disagree, so what waited "
+        "for what cannot be told"
     )
+    withheld = tuple(Withheld(Metric.LAUNCH, one) for one in ranks)
     return Check("Q9", title, Result.FAIL, says, withheld)

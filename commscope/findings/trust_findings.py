@@ -10,6 +10,11 @@ _ADVICE = {
         "Kernels that ran before the profiler was ready have no record.",
         "https://github.com/pytorch/kineto/pull/1338",
     ),
+    "Q2": Advice(
+        "Record again, on ROCm with another version; compare the ranks' streams.",
+        "Some versions lose a stream, another one on each rank.",
+        "https://github.com/ROCm/rocm-systems/issues/1327",
+    ),
     "Q3": Advice(
         "Call profiler.step() once an iteration, or give --step-marker REGEX.",
         "Without steps all numbers are of the whole trace.",
@@ -25,6 +30,11 @@ _ADVICE = {
         "Operation, group and size come from the profiler's collective metadata.",
         "https://github.com/ROCm/roctracer/issues/101",
     ),
+    "Q6": Advice(
+        "Record with a newer PyTorch.",
+        "Older ones give some kernels the stream of another one, or none.",
+        "https://github.com/pytorch/kineto/pull/1416",
+    ),
     "Q7": Advice(
         "Let the job end before the trace is copied, and record fewer steps.",
         "A cut file lacks kernels anywhere in time, for they are not written in order.",
@@ -34,6 +44,11 @@ _ADVICE = {
         "Profile once without graphs to see single operations.",
         "All kernels of a replay share one launch.",
         "https://github.com/AMD-AGI/TraceLens/issues/827",
+    ),
+    "Q9": Advice(
+        "Do not derive what waited for what from this trace.",
+        "The clocks of host and device are aligned once a file, and drift apart.",
+        "https://github.com/pytorch/kineto/pull/1082",
     ),
     "Q11": Advice(
         "Name the kernels with --pattern FAMILY=REGEX or in commscope.toml.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from commscope.classify import NO_PATTERNS, Patterns, classify_names
 from commscope.columns import codes, int64
-from commscope.errors import NoDeviceEvents
+from commscope.errors import NoDeviceEvents, UsageError
 from commscope.normalize.captures import choose_captures
 from commscope.normalize.classification import classify
 from commscope.normalize.launches import link_launches
@@ -20,8 +20,15 @@ from commscope.normalize.parts import Part, Tables
 from commscope.normalize.ranks import split_ranks
 from commscope.normalize.repair import repair_events
 from commscope.normalize.selection import StepSelection
-from commscope.normalize.step_sources import find_host_steps
-from commscope.normalize.steps import HostSteps, assign_steps, mark_steps, steps_table
+from commscope.normalize.step_sources import find_host_steps, require_marker
+from commscope.normalize.steps import (
+    WHOLE_TRACE,
+    HostSteps,
+    assign_steps,
+    host_step_at,
+    mark_steps,
+    steps_table,
+)
 from commscope.normalize.tables import by_start, on_wall_clock, ranks_table, source_files, stack
 from commscope.parsers.base import Reading
 from commscope.trace import Classes, Note, Repair, StepSource, Trace
@@ -40,14 +47,23 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
+class _Prepared:
+    """One part, normalised but for the steps of its rows."""
+
+    part: Part
+    tables: Tables
+    classes: npt.NDArray[np.uint8]
+    host_steps: HostSteps
+    repair: Repair
+
+
+@dataclass(frozen=True, slots=True)
 class _Normal:
     """One part, normalised."""
 
+    prepared: _Prepared
     tables: Tables
-    classes: npt.NDArray[np.uint8]
     steps: pa.Table
-    host_steps: HostSteps
-    repair: Repair
 
 
 def normalize(readings: Sequence[Reading], options: Options) -> Trace:
@@ -57,49 +73,82 @@ def normalize(readings: Sequence[Reading], options: Options) -> Trace:
     rank overlap in time, UsageError where an option names what is not there.
     """
     parts, notes = split_ranks(readings, options.ranks)
-    active = [part for part in parts if part.tables.events.num_rows]
+    active = [part for part in parts if part.has_activity()]
     if not active:
         raise NoDeviceEvents(_no_events(readings))
-    chosen, capture_notes = choose_captures(active, options.capture)
-    chosen.sort(key=lambda part: (part.rank, part.span_ns()))
-    normal = [_normalize(part, options) for part in chosen]
+    captures, capture_notes = choose_captures(active, options.capture)
+    if options.step_marker is not None:
+        require_marker([p.tables.host for c in captures for p in c], options.step_marker)
+    prepared = [[_prepare(part, options) for part in capture] for capture in captures]
+    numbered = [p for capture in _number_on(prepared) for p in capture]
+    numbered.sort(key=lambda p: p.part.rank)  # stable: captures of a rank stay in order
+    normal = [_with_steps(p, options.steps) for p in numbered]
+    _require_steps(normal, options.steps)
     notes += capture_notes
-    notes += [_silent_note(part) for part in parts if not part.tables.events.num_rows]
+    notes += [_silent_note(part) for part in parts if not part.has_activity()]
     notes += [Note("files", f"{r.input.file}: {says}") for r in readings for says in r.health.notes]
-    return _assemble(chosen, normal, readings, notes, options)
+    return _assemble(normal, readings, notes, options)
 
 
-def _normalize(part: Part, options: Options) -> _Normal:
-    """Launches, repair, classes, the wall clock, and steps of one part."""
+def _prepare(part: Part, options: Options) -> _Prepared:
+    """Launches, repair, classes, the wall clock, and the steps on the host of one part."""
     linked = link_launches(part.tables)
     events, repair = repair_events(linked.events, part.rank)
     classified = classify(Tables(events, linked.host, linked.collectives), options.patterns)
     tables = on_wall_clock(classified.tables, part.reading.facts.base_ns)
     tables, classes = by_start(tables, classified.of_event)
     host_steps = find_host_steps(tables.events, tables.host, classes, options.step_marker)
+    return _Prepared(part, tables, classes, host_steps, repair)
+
+
+def _number_on(captures: Sequence[Sequence[_Prepared]]) -> list[list[_Prepared]]:
+    """The captures with step numbers that go on from one to the next, so that none comes twice."""
+    following = 0
+    result: list[list[_Prepared]] = []
+    for capture in captures:
+        first = min(int(p.host_steps.numbers.min()) for p in capture)
+        behind = max(following - first, 0) if result else 0
+        result.append([replace(p, host_steps=p.host_steps.moved_by(behind)) for p in capture])
+        following = max(int(p.host_steps.numbers.max()) for p in result[-1]) + 1
+    return result
+
+
+def _with_steps(prepared: _Prepared, selection: StepSelection) -> _Normal:
+    """The part with the step of every row, and its chosen steps."""
+    tables, host_steps = prepared.tables, prepared.host_steps
     step_of_event, windows = assign_steps(tables.events, host_steps)
+    step_of_call = host_step_at(host_steps, int64(tables.host, "start_ns"))
     marked = Tables(
         mark_steps(tables.events, step_of_event, host_steps.numbers),
-        mark_steps(
-            tables.host, host_steps.step_at(int64(tables.host, "start_ns")), host_steps.numbers
-        ),
+        mark_steps(tables.host, step_of_call, host_steps.numbers),
         tables.collectives,
     )
-    steps = steps_table(part.rank, host_steps, windows)
-    steps = steps.filter(pa.array(options.steps.chosen(host_steps.numbers)))
-    return _Normal(marked, classes, steps, host_steps, repair)
+    steps = steps_table(prepared.part.rank, host_steps, windows)
+    steps = steps.filter(pa.array(selection.chosen(host_steps.numbers)))
+    return _Normal(prepared, marked, steps)
+
+
+def _require_steps(normal: Sequence[_Normal], selection: StepSelection) -> None:
+    """Raises UsageError where the user's choice leaves no step of any rank."""
+    if any(n.steps.num_rows for n in normal):
+        return
+    found = [n.prepared.host_steps for n in normal]
+    if all(steps.source.kind == WHOLE_TRACE for steps in found):
+        there = "no step was found; name what begins one with --step-marker REGEX"
+    else:
+        first = min(int(steps.numbers.min()) for steps in found)
+        last = max(int(steps.numbers.max()) for steps in found)
+        there = f"there are steps {first} to {last}" if first < last else f"there is step {first}"
+    raise UsageError(f"{selection}: chooses no step of this trace; {there}")
 
 
 def _assemble(
-    parts: Sequence[Part],
-    normal: Sequence[_Normal],
-    readings: Sequence[Reading],
-    notes: list[Note],
-    options: Options,
+    normal: Sequence[_Normal], readings: Sequence[Reading], notes: list[Note], options: Options
 ) -> Trace:
     tables = stack([n.tables for n in normal])
     words = codes(tables.events, "name")[1]
-    source, source_notes = _step_source(parts, normal)
+    parts = [n.prepared.part for n in normal]
+    source, source_notes = _step_source([n.prepared for n in normal])
     return Trace(
         events=tables.events,
         host=tables.host,
@@ -107,37 +156,42 @@ def _assemble(
         steps=pa.concat_tables([n.steps for n in normal]).unify_dictionaries().combine_chunks(),
         ranks=ranks_table(parts),
         classes=Classes(
-            np.concatenate([n.classes for n in normal]), classify_names(words, options.patterns)[1]
+            np.concatenate([n.prepared.classes for n in normal]),
+            classify_names(words, options.patterns)[1],
         ),
         step_source=source,
         files=source_files(readings, parts),
-        repairs=tuple(n.repair for n in normal),
+        repairs=tuple(n.prepared.repair for n in normal),
         notes=tuple(notes + source_notes),
     )
 
 
-def _step_source(parts: Sequence[Part], normal: Sequence[_Normal]) -> tuple[StepSource, list[Note]]:
+def _step_source(prepared: Sequence[_Prepared]) -> tuple[StepSource, list[Note]]:
     """The steps' source, the least certain of all ranks, and a note where ranks differ."""
-    steps = [n.host_steps for n in normal]
-    least = min(steps, key=lambda s: (-_CERTAINTY.index(s.source), s.confidence))
-    kinds = {s.source for s in steps}
-    notes = []
-    if len(kinds) > 1:
-        found = ", ".join(f"rank {p.rank}: {s.source}" for p, s in zip(parts, steps))
-        notes.append(Note("steps", f"steps were not found the same way on all ranks ({found})"))
-    return StepSource(least.source, least.confidence, least.says), notes
+    sources = [p.host_steps.source for p in prepared]
+    least = min(sources, key=lambda s: (-_CERTAINTY.index(s.kind), s.confidence))
+    if len({s.kind for s in sources}) < 2:
+        return least, []
+    found = ", ".join(f"rank {p.part.rank}: {s.kind}" for p, s in zip(prepared, sources))
+    return least, [Note("steps", f"steps were not found the same way on all ranks ({found})")]
 
 
-_CERTAINTY = ("annotation", "marker", "inferred", "whole_trace")
+_CERTAINTY = ("annotation", "marker", "inferred", WHOLE_TRACE)
 
 
 def _no_events(readings: Sequence[Reading]) -> str:
     files = ", ".join(r.input.file for r in readings[:3]) + (", ..." if len(readings) > 3 else "")
+    impossible = sum(r.events.num_rows for r in readings)
+    if impossible:
+        return (
+            f"{files}: none of the {impossible:,} GPU activities has a possible time and a length. "
+            "Record again with a newer PyTorch"
+        )
     calls = sum(r.host.num_rows for r in readings)
     return (
-        f"{files}: no GPU activity was recorded ({calls:,} calls and annotations of the host were). "
-        "Start the profiler before the first use of the GPU, with ProfilerActivity.CUDA (also on "
-        "ROCm), or shorten its warm-up"
+        f"{files}: no GPU activity was recorded ({calls:,} calls and annotations of the host "
+        "were). Start the profiler before the first use of the GPU, with ProfilerActivity.CUDA "
+        "(also on ROCm), or shorten its warm-up"
     )
 
 

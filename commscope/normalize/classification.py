@@ -23,7 +23,7 @@ class Classified:
 
 
 def classify(tables: Tables, patterns: Patterns) -> Classified:
-    """Classes by name first, then by metadata; copies by kind; one COLLECTIVES row a communication."""
+    """Classes by name first, then by metadata, copies by kind; and COLLECTIVES made complete."""
     events = tables.events
     names, words = codes(events, "name")
     by_name, families = classify_names(words, patterns)
@@ -57,37 +57,36 @@ def _complete(
     event = int64(known, "event")
     kept = known.take(pa.array(np.flatnonzero(np.isin(event, rows))))
     missing = rows[~np.isin(rows, event)]
-    table = pa.concat_tables([kept, _by_name(missing, names, words, events)]).unify_dictionaries()
+    table = pa.concat_tables([kept, _by_name(missing, events)]).unify_dictionaries()
     table = table.take(pa.array(np.argsort(int64(table, "event"), kind="stable")))
-    return conform(
-        _with_ops_of_names(table, names, words).combine_chunks(), COLLECTIVES, "collectives"
-    )
+    table = _with_ops_of_names(table.combine_chunks(), names, words)
+    return conform(table, COLLECTIVES, "collectives")
 
 
-def _by_name(rows: Int64, names: Int64, words: list[str], events: pa.Table) -> pa.Table:
+def _by_name(rows: Int64, events: pa.Table) -> pa.Table:
     """COLLECTIVES of which only the kernel's name is known."""
     count = len(rows)
     filled = {
         "event": pa.array(rows),
-        "rank": events.column("rank").take(pa.array(rows)).combine_chunks(),
-        "op": _text([op_from_name(words[names[row]]) for row in rows]),
-        "source": _text(["name"] * count),
+        "rank": pa.array(int64(events, "rank")[rows].astype(np.int32)),
+        "source": pa.array(["name"] * count, pa.string()).dictionary_encode(),
     }
     arrays = [filled.get(f.name, pa.nulls(count, f.type)) for f in COLLECTIVES]
-    return pa.Table.from_arrays([_whole(a) for a in arrays], schema=COLLECTIVES)
+    return pa.Table.from_arrays(arrays, schema=COLLECTIVES)
 
 
 def _with_ops_of_names(table: pa.Table, names: Int64, words: list[str]) -> pa.Table:
     """Fills the operation from the name where metadata has none (a coalesced group)."""
-    ops = table.column("op").to_pylist()
-    for row in np.flatnonzero(codes(table, "op")[0] < 0).tolist():
-        ops[row] = op_from_name(words[names[int64(table, "event")[row]]])
-    return with_column(table, "op", _text(ops))
-
-
-def _text(values: list[str | None]) -> pa.Array:
-    return pa.array(values, pa.string()).dictionary_encode()
-
-
-def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    return pa.concat_arrays(array.chunks) if isinstance(array, pa.ChunkedArray) else array
+    op, op_words = codes(table, "op")
+    name = names[int64(table, "event")]
+    told = {code: op_from_name(words[code]) for code in np.unique(name[op < 0]).tolist()}
+    all_words = sorted({*op_words, *(word for word in told.values() if word is not None)})
+    place = {word: code for code, word in enumerate(all_words)}
+    by_name = np.full(len(words) + 1, -1)
+    by_name[list(told)] = [-1 if word is None else place[word] for word in told.values()]
+    moved = np.array([*(place[word] for word in op_words), -1], np.int64)[op]
+    filled = np.where(op < 0, by_name[name], moved)
+    indices = pa.array(filled.astype(np.int32), mask=filled < 0)
+    return with_column(
+        table, "op", pa.DictionaryArray.from_arrays(indices, pa.array(all_words, pa.string()))
+    )

@@ -15,18 +15,14 @@ _GRAPH = re.compile(r"GraphLaunch")
 
 
 def link_launches(tables: Tables) -> Tables:
-    """The tables with ``launch_ns`` of every activity whose call is there, and graph replays flagged."""
+    """The tables with ``launch_ns`` where the call is known, and graph replays flagged."""
     events, host = tables.events, tables.host
-    call = _call_of(
-        int64(events, "correlation"), int64(host, "correlation"), int64(host, "start_ns")
-    )
-    linked = call >= 0
-    launch = (
-        np.where(linked, int64(host, "start_ns")[np.maximum(call, 0)], NONE) if len(host) else call
-    )
+    starts = int64(host, "start_ns")
+    call = _call_of(int64(events, "correlation"), int64(host, "correlation"), starts)
+    launch = np.append(starts, NONE)[call]
     flags = np.asarray(events.column("flags").to_numpy()).copy()
-    flags[linked & _shared(call) & _is_graph_launch(host)[np.maximum(call, 0)]] |= Flag.GRAPH
-    events = with_column(events, "launch_ns", nullable(np.where(linked, launch, NONE)))
+    flags[_is_graph_launch(host)[call] & _shared(call)] |= Flag.GRAPH
+    events = with_column(events, "launch_ns", nullable(launch))
     return Tables(with_column(events, "flags", pa.array(flags)), host, tables.collectives)
 
 
@@ -43,12 +39,11 @@ def _call_of(wanted: Int64, ids: Int64, starts: Int64) -> Int64:
 
 def _shared(call: Int64) -> Bool:
     """Activities that share their call with others."""
-    _, inverse, counts = np.unique(call, return_inverse=True, return_counts=True)
-    return np.asarray(counts[inverse.reshape(-1)] > 1)
+    return np.asarray(np.bincount(call + 1)[call + 1] > 1)
 
 
 def _is_graph_launch(host: pa.Table) -> Bool:
-    """Host rows that launch a graph; one row at least, so that it can be indexed."""
+    """Host rows that launch a graph, and False at -1, which stands for none."""
     rows, words = codes(host, "name")
     is_graph = np.array([bool(_GRAPH.search(word)) for word in words] + [False])
-    return is_graph[rows] if len(rows) else np.zeros(1, np.bool_)
+    return np.asarray(np.append(is_graph[rows], False))

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from commscope.columns import NONE, Int64, int64
+from commscope.columns import NONE, Bool, Int64, int64
+from commscope.normalize.impossible import is_impossible
 from commscope.parsers.base import Reading
 
 
@@ -36,12 +37,21 @@ class Part:
         """The file's name, as shown."""
         return self.reading.input.file
 
+    def has_activity(self) -> bool:
+        """Whether any activity has a possible time and a length."""
+        return bool((self._possible() & (int64(self.tables.events, "dur_ns") > 0)).any())
+
     def span_ns(self) -> tuple[int, int]:
-        """First start and last end of its activities on the wall clock, as far as the file has one."""
-        start = int64(self.tables.events, "start_ns")
-        end = start + int64(self.tables.events, "dur_ns")
+        """First start and last end of its activities, on the wall clock if the file has one."""
+        possible = self._possible()
+        start = int64(self.tables.events, "start_ns")[possible]
+        end = start + int64(self.tables.events, "dur_ns")[possible]
         base = self.reading.facts.base_ns
         return int(start.min()) + base, int(end.max()) + base
+
+    def _possible(self) -> Bool:
+        events = self.tables.events
+        return ~is_impossible(int64(events, "start_ns"), int64(events, "dur_ns"))
 
 
 def with_column(table: pa.Table, name: str, values: pa.Array) -> pa.Table:

@@ -24,7 +24,7 @@ class StepSelection:
     def parse(cls, text: str | None, skip_first: int = 0) -> StepSelection:
         """Reads ``3-7,9``; raises UsageError on anything else."""
         ranges = []
-        for word in text.split(",") if text else []:
+        for word in text.split(",") if text is not None else []:
             found = _RANGE.fullmatch(word.strip())
             if not found or int(found[2] or found[1]) < int(found[1]):
                 raise UsageError(f"--steps {text}: write step numbers and ranges such as 3-7,9")
@@ -40,3 +40,9 @@ class StepSelection:
         for first, last in self.ranges:
             inside |= (numbers >= first) & (numbers <= last)
         return wanted & inside
+
+    def __str__(self) -> str:
+        ranges = ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in self.ranges)
+        steps = f"--steps {ranges}" if ranges else ""
+        skip = f"--skip-first {self.skip_first}" if self.skip_first else ""
+        return " ".join(filter(None, (steps, skip)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +71,7 @@ def ranks_table(parts: Sequence[Part]) -> pa.Table:
     """RANKS; several parts of one rank (captures) give one row, of the first."""
     firsts = list({part.rank: part for part in reversed(parts)}.values())[::-1]
     facts = [part.reading.facts for part in firsts]
-    columns = {
+    columns: dict[str, list[Any]] = {
         "rank": [part.rank for part in firsts],
         "host": [f.host for f in facts],
         "device": [part.device for part in firsts],
@@ -88,7 +89,7 @@ def ranks_table(parts: Sequence[Part]) -> pa.Table:
     return conform(pa.Table.from_arrays(arrays, names=RANKS.names), RANKS, "ranks")
 
 
-def _array(values: Sequence[object], kind: pa.DataType) -> pa.Array:
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     if pa.types.is_dictionary(kind):
         return pa.array(values, pa.string()).dictionary_encode()
     return pa.array(values, kind)

@@ -55,6 +55,7 @@ def build_report(trace: Trace) -> Report:
         ranks=ReportTable(_ranks(analysis, trust)),
         steps=ReportTable(steps),
         collectives=ReportTable(_collectives(analysis, trust)),
+        calls=ReportTable(_calls(analysis, trust, origin)),
         kernels=ReportTable(_kernels(analysis, trust)),
         families=ReportTable(analysis.families),
         launch=ReportTable(_launch(analysis, trust)),
@@ -179,6 +180,15 @@ def _collectives(analysis: Analysis, trust: Trust) -> pa.Table:
     rows = [_collective_row(row, steps, hide) for row in merged.values()]
     rows.sort(key=lambda row: (-row["communication_ns"], str(row)))
     return pa.Table.from_pylist(rows, schema=_COLLECTIVES)
+
+
+def _calls(analysis: Analysis, trust: Trust, origin: int) -> pa.Table:
+    """Every collective of every rank, by rank and start."""
+    table = analysis.collectives.drop_columns(["event"])
+    start = pa.array(int64(table, "start_ns") - origin)
+    table = table.set_column(table.column_names.index("start_ns"), "start_ns", start)
+    hide = np.full(table.num_rows, bool(trust.withheld(Metric.OVERLAP)))
+    return _blank(table, ("hidden_ns", "exposed_ns"), hide)
 
 
 _ZERO = {"communication_ns": 0, "hidden_ns": 0, "exposed_ns": 0}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import pyarrow as pa
 
 from commscope.findings.model import Finding, Trust
 from commscope.sanitize import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SCHEMA = "commscope.report/1"
 
@@ -38,7 +40,8 @@ class ReportTable:
 
     def to_pandas(self) -> pd.DataFrame:
         """The table as a DataFrame; whole numbers stay whole where some are missing."""
-        return self.arrow.to_pandas(integer_object_nulls=True)
+        frame: pd.DataFrame = self.arrow.to_pandas(integer_object_nulls=True)
+        return frame
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
@@ -99,8 +102,9 @@ class Report:
     """Everything that is known of a run, ready to be shown.
 
     ``ranks``, ``steps``, ``collectives``, ``kernels``, ``families`` and ``launch`` are tables; the
-    names and units of their columns are those of docs/json-report.md. Times are ns since
-    ``origin_ns``, the first activity of all ranks on the wall clock.
+    names and units of their columns are those of docs/json-report.md. ``calls`` has one row a
+    collective on a rank, with what was hidden and exposed of it. Times are ns since ``origin_ns``,
+    the first activity of all ranks on the wall clock.
     """
 
     inputs: tuple[dict[str, Any], ...]
@@ -111,6 +115,7 @@ class Report:
     ranks: ReportTable
     steps: ReportTable
     collectives: ReportTable
+    calls: ReportTable
     kernels: ReportTable
     families: ReportTable
     launch: ReportTable

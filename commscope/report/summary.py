@@ -17,7 +17,7 @@ def summarise(analysis: Analysis, steps: pa.Table, trust: Trust) -> Summary:
     """The summary of the steps table (as shown, so without what is withheld)."""
     closed = _closed(steps)
     chosen = steps.filter(pa.array(_shown(steps, closed)))
-    bound = _upper_bound(chosen)
+    bound = upper_bound(chosen)
     shares = _shares(chosen)
     source = analysis.trace.step_source
     return Summary(
@@ -70,7 +70,7 @@ def _shares(steps: pa.Table) -> Shares | None:
     return Shares(*(_ratio(steps, name, "window_ns") for name in names))
 
 
-def _upper_bound(steps: pa.Table) -> UpperBound | None:
+def upper_bound(steps: pa.Table) -> UpperBound | None:
     """What hiding all communication could win: the gain of the slowest rank, median over steps.
 
     The ranks of a step go on together. The slowest is the one with most to do besides exposed
@@ -102,8 +102,8 @@ def _verdict(
         )
     if not int64(analysis.ranks, "communication_ns").any():
         return (
-            f"No communication ran on the GPU: compute takes {percent(shares.compute)} of the time, "
-            f"{percent(shares.idle)} is idle."
+            f"No communication ran on the GPU: compute takes {percent(shares.compute)} of the "
+            f"time, {percent(shares.idle)} is idle."
         )
     return f"{_exposed(steps, shares, _unit(analysis))} {_gain(analysis, bound)}".rstrip()
 

@@ -55,6 +55,7 @@ def print_report(report: Report, console: Console, *, details: int = 0) -> None:
         _ranks(report),
         _collectives(report, rows),
         _families(report, rows),
+        _launch(report),
         *([_checks(report)] if details else []),
         _not_measured(report),
         _environment(report),
@@ -213,6 +214,24 @@ def _families(report: Report, most: int) -> RenderableType:
         ("share", "right", lambda row: percent(row["share"])),
     )
     return _table("Kernel families", cells, list(report.families)[:most])
+
+
+def _launch(report: Report) -> RenderableType | None:
+    """How the host kept up; nothing where no rank has launches."""
+    rows = [row for row in report.launch if row["queue_delay_p50_ns"] is not None]
+    if not rows:
+        return None
+    cells: tuple[_Cell, ...] = (
+        ("rank", "right", lambda row: str(row["rank"])),
+        ("launch-bound", "right", lambda row: percent(row["launch_bound_share"])),
+        ("queue delay p50", "right", _time("queue_delay_p50_ns")),
+        ("p95", "right", _time("queue_delay_p95_ns")),
+        ("queue depth p50", "right", lambda row: f"{row['queue_depth_p50']:,}"),
+        ("p95", "right", lambda row: f"{row['queue_depth_p95']:,}"),
+        ("idle, host late", "right", _time("host_pause_ns")),
+        ("in graphs", "right", lambda row: percent(row["graph_share"])),
+    )
+    return _table("Launches (launch-bound: the stream was empty when its kernel came)", cells, rows)
 
 
 def print_kernels(report: Report, console: Console, top: int) -> None:

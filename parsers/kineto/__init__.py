@@ -1,4 +1,16 @@
-"""The PyTorch profiler's (Kineto) JSON."""
+"""The PyTorch profiler's (Kineto) JSON.
+
+Bytes become tables in steps, each a module that knows only the one before:
+
+    blocks -> ``chunks``: whole events -> ``decode``: needed ones -> ``tables``: columns -> Reading
+
+``decode`` has three ways through a chunk, each falling back on the next: ``scan`` finds the needed
+events by the file's own ``layout`` and decodes only those; all are decoded; or ``tolerant`` goes
+event by event through damage, ``mending`` what it can and counting what it loses.
+
+The seam is ``decode_chunk(chunk, layout, is_final) -> Decoded`` on one side and ``Tables.add`` on
+the other: a compiled scanner that fills column batches takes the place of what lies between.
+"""
 
 from __future__ import annotations
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
 
 from commscope.classify import canonical_op, dtype_bytes
 from commscope.columns import NONE, Int64
-from commscope.parsers.kineto.decode import CollectiveArgs, Scalar
+from commscope.parsers.kineto.decode import Args, Scalar
 from commscope.parsers.kineto.rows import Columns, integers
 from commscope.schema import PARSED_COLLECTIVES
 
@@ -30,18 +31,8 @@ class Known:
     """What is known of the collective of one device event, and from where."""
 
     event: int
-    args: CollectiveArgs
+    args: Args
     source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """An ``nccl:`` annotation on the GPU: what ran on a stream in ``[start, end)``."""
-
-    name: str
-    stream: int
-    start_ns: int
-    end_ns: int
 
 
 def collectives_table(known: Sequence[Known], ranks: Int64) -> pa.Table:
@@ -72,9 +63,7 @@ def _array(values: object, kind: pa.DataType) -> pa.Array:
     return pa.array(values, kind)
 
 
-def match_records(
-    events: Columns, records: Sequence[CollectiveArgs], known: Sequence[Known]
-) -> list[Known]:
+def match_records(events: Columns, records: Sequence[Args], known: Sequence[Known]) -> list[Known]:
     """What ``record_param_comms`` knows of events that do not say it themselves.
 
     Old exporters write the correlation as external id of a kernel: then ids do not match records.
@@ -85,26 +74,42 @@ def match_records(
         return []
     by_id = {_number(r.external_id): r for r in records if canonical_op(str(r.op))}
     done = {k.event for k in known}
-    rows = np.flatnonzero(np.isin(external, np.array([i for i in by_id if i], np.int64)))
+    ids = np.array([i for i in by_id if i], np.int64)
+    rows = np.flatnonzero(np.isin(external, ids)).tolist()
     return [Known(row, by_id[int(external[row])], "record") for row in rows if row not in done]
 
 
 def match_annotations(
-    events: Columns, annotations: Sequence[Annotation], known: Sequence[Known]
+    events: Columns, annotations: Columns, names: Sequence[str], known: Sequence[Known]
 ) -> list[Known]:
     """The operation of events that begin inside an ``nccl:`` annotation of their stream."""
-    stream, start = events.column("stream"), events.column("start_ns")
-    done = {k.event for k in known}
-    found: dict[int, Known] = {}
-    for note in annotations:
-        inside = (stream == note.stream) & (start >= note.start_ns) & (start < note.end_ns)
-        for row in np.flatnonzero(inside).tolist():
-            if row not in done:
-                found[row] = Known(row, CollectiveArgs(op=note.name), "annotation")
-    return list(found.values())
+    done = np.zeros(len(events), np.bool_)
+    done[[k.event for k in known]] = True
+    found = []
+    for stream in np.unique(annotations.column("thread")).tolist():
+        rows = np.flatnonzero((events.column("stream") == stream) & ~done)
+        inner = _innermost(events.column("start_ns")[rows], annotations, stream)
+        found += [
+            Known(row, Args(op=names[name]), "annotation")
+            for row, name in zip(rows.tolist(), inner.tolist())
+            if name != NONE
+        ]
+    return found
 
 
-def _size_bytes(args: CollectiveArgs) -> int | None:
+def _innermost(starts: Int64, annotations: Columns, stream: int) -> Int64:
+    """The name of the latest annotation of a stream that has begun and not ended, else ``NONE``."""
+    on_stream = annotations.column("thread") == stream
+    begin = annotations.column("start_ns")[on_stream]
+    order = np.argsort(begin, kind="stable")
+    begin = begin[order]
+    end = begin + annotations.column("dur_ns")[on_stream][order]
+    latest = np.searchsorted(begin, starts, "right") - 1
+    is_inside = (latest >= 0) & (starts < end[latest])
+    return np.where(is_inside, annotations.column("name")[on_stream][order][latest], NONE)
+
+
+def _size_bytes(args: Args) -> int | None:
     """The size as nccl-tests counts it: see DEFINITIONS 4, ``bytes``."""
     op, width = canonical_op(str(args.op)), dtype_bytes(str(args.dtype))
     elements = args.out_elements if op in _SIZED_BY_OUTPUT else args.in_elements
@@ -114,16 +119,20 @@ def _size_bytes(args: CollectiveArgs) -> int | None:
     return count * width
 
 
-def _members(args: CollectiveArgs) -> list[int] | None:
+def _members(args: Args) -> list[int] | None:
     """The global ranks: written out, or where the profiler cut the list, by first and stride."""
     text, size = str(args.members or ""), _small(args.group_size)
-    ranks = [int(n) for n in _NUMBER.findall(text) if len(n) < 9]
-    if ranks and "..." not in text:
+    if "..." not in text and (ranks := _numbers(text)):
         return ranks
     first, stride = _small(args.first_member), _small(args.member_stride)
     if None in (first, stride, size) or stride < 1 or not 0 < size <= 1 << 20:  # type: ignore[operator]
         return None
     return list(range(first, first + stride * size, stride))  # type: ignore[operator,arg-type]
+
+
+@lru_cache(maxsize=1024)
+def _numbers(text: str) -> list[int]:
+    return [int(n) for n in _NUMBER.findall(text) if len(n) < 9]
 
 
 def _word(value: Scalar) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commscope.parsers.base import Facts
-from commscope.parsers.kineto.decode import CollectiveArgs
+from commscope.parsers.kineto.decode import Args
 
 _VERSION_KEYS = (
     "roctracer_version",
@@ -23,6 +23,8 @@ _VERSION_KEYS = (
     "torch_version",
 )
 _AMD = re.compile(r"\bAMD\b|Instinct|Radeon", re.IGNORECASE)
+_EVENTS = "traceEvents"
+_BLANK = b" \t\r\n"
 #: Wall clocks before 2262; anything else is damage.
 _MAX_BASE_NS = 8 * 10**18
 
@@ -33,28 +35,36 @@ class Around:
 
     metadata: dict[str, Any]
     complete: bool  #: it was all there and readable
-    surplus: int  #: characters that follow the document: another one, or garbage
+    surplus_bytes: int  #: what follows the document: another one, or garbage
 
 
-def parse_around(header: bytes, trailer: str | None) -> Around:
-    """The keys before and after the events; ``trailer`` follows the array, None if it never ended."""
-    text = header.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+def parse_around(header: bytes, trailer: bytes | None) -> Around:
+    """The keys around the events; ``trailer`` follows the array, None if that never ended."""
+    text = _decoded(header).lstrip("\ufeff \t\r\n")
     if text.startswith("["):
-        return Around({}, trailer is not None, len((trailer or "").strip()))
+        return Around({}, trailer is not None, len((trailer or b"").strip(_BLANK)))
     before, _ = _object(text + "]}")
     if trailer is None:
         return Around(before or {}, False, 0)
-    after, end = _object("{" + trailer.lstrip(", \t\r\n"))
-    surplus = len(trailer.lstrip(", \t\r\n")[max(end - 1, 0) :].strip()) if after is not None else 0
+    behind = "{" + _decoded(trailer).lstrip(", \t\r\n")
+    after, end = _object(behind)
+    if after is not None and _EVENTS in after:  # of another document: the first one was cut
+        return Around(before or {}, False, len(trailer))
+    surplus = behind[end:].strip() if after is not None else ""
     complete = before is not None and after is not None
-    return Around({**(before or {}), **(after or {})}, complete, surplus)
+    size = len(surplus.encode("utf-8", "surrogateescape"))
+    return Around({**(before or {}), **(after or {})}, complete, size)
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
 
 
 def _object(text: str) -> tuple[dict[str, Any] | None, int]:
     """The object that a text begins with and where it ends; None where there is none."""
     try:
         value, end = json.JSONDecoder(strict=False).raw_decode(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # a number of thousands of digits is a ValueError
         return None, 0
     return (value, end) if isinstance(value, dict) else (None, 0)
 
@@ -64,7 +74,7 @@ def facts_of(
     host_names: Iterable[str],
     pids: Counter[int],
     devices: set[int],
-    records: Sequence[CollectiveArgs],
+    records: Sequence[Args],
 ) -> Facts:
     """The facts of one file; ``host_names`` are the names of its runtime calls."""
     distributed = _mapping(metadata.get("distributedInfo"))
@@ -84,7 +94,7 @@ def facts_of(
     )
 
 
-def _records_rank(records: Sequence[CollectiveArgs]) -> int | None:
+def _records_rank(records: Sequence[Args]) -> int | None:
     """The rank most records carry: their own (a broadcast may carry its root's)."""
     ranks = Counter(rank for r in records if (rank := _whole(r.own_rank)) is not None)
     return ranks.most_common(1)[0][0] if ranks else None

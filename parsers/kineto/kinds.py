@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+import numpy as np
+
+from commscope.columns import Int64
 from commscope.parsers.kineto.decode import Event, Scalar
 
 DEVICE_KINDS = ("kernel", "memcpy", "memset")
 RUNTIME_KINDS = ("launch", "sync", "memory", "capture", "runtime")
 HOST_KINDS = (*RUNTIME_KINDS, "annotation", "collective")
 GPU_ANNOTATION = "gpu_annotation"
-CODE = {kind: code for code, kind in enumerate((*DEVICE_KINDS, *HOST_KINDS))}
-KINDS = tuple(CODE)
+KINDS = (*DEVICE_KINDS, *HOST_KINDS, GPU_ANNOTATION)
+CODE = {kind: code for code, kind in enumerate(KINDS)}
+NOT_NEEDED = -1
 
 #: Categories of all exporter generations, in lower case.
 _CATEGORIES = {
@@ -41,26 +46,26 @@ _RUNTIME_NAMES = (
 """Kinds of runtime calls by name; whether a call launched something is told by correlation."""
 
 
-class KindOf:
-    """The kind of an event, or None where it is not needed; each name is judged once."""
+class KindOf(dict[tuple[Scalar, Scalar, Scalar], int]):
+    """Code of the kind of an event by (phase, category, name); each is judged once."""
 
-    def __init__(self) -> None:
-        self._runtime: dict[Scalar, str] = {}
+    def __missing__(self, key: tuple[Scalar, Scalar, Scalar]) -> int:
+        code = self[key] = CODE.get(_kind(*key) or "", NOT_NEEDED)
+        return code
 
-    def __call__(self, event: Event) -> str | None:
-        """The kind of row, one of KINDS or GPU_ANNOTATION."""
-        if event.ph != "X":
-            return None
-        kind = _CATEGORIES.get(str(event.cat).lower())
-        if kind == "runtime":
-            return self._runtime.get(event.name) or self._judge(event.name)
-        return _operator_kind(str(event.name)) if kind == "operator" else kind
+    def codes(self, events: Sequence[Event]) -> Int64:
+        """The code of each event: one of CODE, or NOT_NEEDED."""
+        keys = [(event.ph, event.cat, event.name) for event in events]
+        return np.fromiter(map(self.__getitem__, keys), np.int64, len(keys))
 
-    def _judge(self, name: Scalar) -> str:
-        text = str(name)
-        kind = next((k for k, pattern in _RUNTIME_NAMES if pattern.search(text)), "runtime")
-        self._runtime[name] = kind
-        return kind
+
+def _kind(phase: Scalar, category: Scalar, name: Scalar) -> str | None:
+    if phase != "X":
+        return None
+    kind = _CATEGORIES.get(str(category).lower())
+    if kind == "runtime":
+        return next((k for k, p in _RUNTIME_NAMES if p.search(str(name))), kind)
+    return _operator_kind(str(name)) if kind == "operator" else kind
 
 
 def _operator_kind(name: str) -> str | None:

@@ -9,45 +9,51 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-#: Phases that hold nothing the analysis needs: flows, counters, metadata, instants.
-_PHASES = (b"s", b"t", b"f", b"M", b"C", b"i", b"I", b"n", b"N", b"O", b"D")
-_CATEGORIES = (b"cpu_op", b"python_function", b"cpu_instant_event", b"overhead", b"fwdbwd", b"ac2g")
-#: Operators that are needed all the same.
-_NEEDED = (b"record_param_comms", b"ProfilerStep#")
+#: As much white space between two tokens is no layout but damage.
+_SPACE = rb"\s{0,64}"
+_BETWEEN = re.compile(rb'\}%s,%s\{%s"(?:ph")?' % (_SPACE, _SPACE, _SPACE))
+_BEGIN = re.compile(
+    rb'"ph"(?P<phase>%s:%s")X(?P<category>"%s,%s"cat"%s:%s")[^"\\]*(?P<name>"%s,%s"name"%s:%s")'
+    % ((_SPACE,) * 10)
+)
 
-_PHASE = re.compile(rb'\{(\s*"ph"\s*:\s*")[A-Za-z]"')
-_CATEGORY = re.compile(rb'\{(\s*"ph"\s*:\s*"X"\s*,\s*"cat"\s*:\s*")')
-_NAME = re.compile(rb'"cat"\s*:\s*"[^"\\]*(",\s*"name"\s*:\s*")')
-_BETWEEN = re.compile(rb"\}\s*,\s*\{")
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """What stands between the first words of an event: phase, category and name, in this order."""
+
+    phase: bytes  #: after the key "ph", up to the phase
+    category: bytes  #: from there up to the category
+    name: bytes  #: from there up to the name
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The bytes between two events, and what an event that is not needed begins with."""
+    """The bytes between two events, through the first key of the second one if that is "ph"."""
 
     separator: bytes
-    skipped: tuple[bytes, ...]
-    needed: tuple[bytes, ...]
+    prefix: Prefix | None  #: null where events do not begin that way: then none can be skipped
+
+    @property
+    def gap(self) -> int:
+        """Bytes from one event's end to the next one's begin."""
+        return self.separator.index(b"{") - 1
+
+    @property
+    def is_indented(self) -> bool:
+        """Whether the bytes between events differ from those between objects inside events."""
+        return b"\n" in self.separator
 
 
 def find_layout(text: bytes, first_end: int) -> Layout | None:
-    """The layout, from text that begins with an event ending at ``first_end``; None if it is alone."""
+    """The layout, from text that begins with an event ending at ``first_end``; None if it is alone.
+
+    The separator holds a quotation mark, so it cannot stand inside a string.
+    """
     between = _BETWEEN.match(text, first_end - 1)
     if between is None:
         return None
-    sample = text[: between.end() + 4096]
-    return Layout(between.group(), *_prefixes(sample))
-
-
-def _prefixes(sample: bytes) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
-    """Beginnings of events to skip, and of those to keep although their category is skipped.
-
-    Empty where events do not begin with phase, category and name: then all are decoded.
-    """
-    phase, category, name = (p.search(sample) for p in (_PHASE, _CATEGORY, _NAME))
-    if not (phase and category and name):
-        return (), ()
-    skipped = [phase[1] + letter + b'"' for letter in _PHASES]
-    skipped += [category[1] + word + b'"' for word in _CATEGORIES]
-    operator = category[1] + b"cpu_op" + name[1]
-    return tuple(skipped), tuple(operator + word for word in _NEEDED)
+    separator = between.group()
+    begin = _BEGIN.search(text)
+    is_fast = begin is not None and separator.endswith(b'"ph"')
+    return Layout(separator, Prefix(**begin.groupdict()) if begin and is_fast else None)

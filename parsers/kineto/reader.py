@@ -10,14 +10,14 @@ from commscope.errors import CorruptTrace
 from commscope.parsers.base import Health, Input, Progress, Reading
 from commscope.parsers.kineto.chunks import Chunks
 from commscope.parsers.kineto.decode import Decoded, decode_chunk
-from commscope.parsers.kineto.facts import parse_around
+from commscope.parsers.kineto.facts import Around, parse_around
 from commscope.parsers.kineto.tables import Tables
 from commscope.parsers.opening import Blocks, Source, open_blocks
 
 #: Small enough to stay in the processor's cache between cutting and decoding.
-_BLOCK_BYTES = 1 << 19
+BLOCK_BYTES = 1 << 19
 #: Metadata behind the events beyond this is not read.
-_MAX_TRAILER_CHARACTERS = 64 << 20
+_MAX_TRAILER_BYTES = 16 << 20
 
 
 @dataclass(slots=True)
@@ -28,8 +28,9 @@ class _Losses:
     repaired: int = 0
     lost: int = 0
     bytes_lost: int = 0
-    trailer: str | None = None
-    second_document: bool = False
+    trailer: bytes | None = None
+    unread_bytes: int = 0  #: of another document, or of a trailer that is too long
+    joined: bool = False  #: another document begins before the events end
 
     def add(self, decoded: Decoded) -> None:
         """Counts one chunk."""
@@ -39,15 +40,15 @@ class _Losses:
         self.bytes_lost += decoded.bytes_lost
 
 
-def read_kineto(source: Source, progress: Progress) -> Reading:
-    """Reads a file; raises CorruptTrace where not even the begin of its events is there."""
+def read_kineto(source: Source, progress: Progress, block_bytes: int = BLOCK_BYTES) -> Reading:
+    """Reads a file; raises CorruptTrace where not one of its events can be read."""
     tables, losses = Tables(), _Losses()
-    with open_blocks(source, block_bytes=_BLOCK_BYTES) as blocks:
+    with open_blocks(source, block_bytes=block_bytes) as blocks:
         chunks = Chunks(_reporting(blocks, source, progress), source.label)
         _read_events(chunks, tables, losses)
         cut, digest, size = blocks.cut, blocks.sha256, blocks.bytes_read
     around = parse_around(chunks.header, losses.trailer)
-    if not losses.seen and not around.complete:
+    if not losses.seen and (losses.lost or not around.complete):
         raise CorruptTrace(
             f"{source.label}: cut or damaged before its first event; record the trace again"
         )
@@ -55,7 +56,7 @@ def read_kineto(source: Source, progress: Progress) -> Reading:
     return Reading(
         input=Input(source.label, "kineto", digest, size),
         facts=tables.facts(around.metadata),
-        health=_health(losses, cut, around.complete, around.surplus, tables),
+        health=_health(losses, cut, around, tables.last_start_ns()),
         events=events,
         host=host,
         collectives=collectives,
@@ -71,48 +72,42 @@ def _reporting(blocks: Blocks, source: Source, progress: Progress) -> Iterator[b
 def _read_events(chunks: Chunks, tables: Tables, losses: _Losses) -> None:
     """Fills the tables until the array of events ends, and keeps the text behind it."""
     for chunk in chunks:
-        decoded = decode_chunk(chunk, None if chunks.is_last else chunks.layout)
+        decoded = decode_chunk(chunk, chunks.layout, chunks.is_final)
         losses.add(decoded)
         tables.add(decoded.events)
         if decoded.rest is not None:
-            _read_trailer(decoded, chunks.remaining(), losses)
+            losses.joined = decoded.joined
+            _read_trailer(decoded.rest, chunks.remaining(), losses)
             return
+        chunks.put_back(decoded.unread)
 
 
-def _read_trailer(decoded: Decoded, blocks: Iterable[bytes], losses: _Losses) -> None:
-    """Keeps what follows the events; of a second document only the length counts."""
-    kept, size = [decoded.rest or ""], len(decoded.rest or "")
-    for block in blocks:
-        if decoded.second_document or size > _MAX_TRAILER_CHARACTERS:
-            losses.bytes_lost += len(block)
+def _read_trailer(rest: bytes, following: Iterable[bytes], losses: _Losses) -> None:
+    """Keeps what follows the events; of another document only the length counts."""
+    trailer = bytearray(rest)
+    for block in following:
+        if losses.joined or len(trailer) > _MAX_TRAILER_BYTES:
+            losses.unread_bytes += len(block)
         else:
-            kept.append(block.decode("utf-8", "replace"))
-            size += len(block)
-    losses.second_document = decoded.second_document
-    if decoded.second_document:
-        losses.bytes_lost += size
-    else:
-        losses.trailer = "".join(kept)
+            trailer += block
+    if losses.joined:
+        losses.unread_bytes += len(trailer)
+    losses.trailer = None if losses.joined else bytes(trailer)
 
 
-def _health(
-    losses: _Losses, cut: str | None, complete: bool, surplus: int, tables: Tables
-) -> Health:
-    notes = []
-    if losses.second_document or surplus:
-        notes.append(
-            f"{losses.bytes_lost + surplus:,} bytes of another document follow and were not read; "
-            "split the file"
-        )
-    if not complete and not losses.second_document:
+def _health(losses: _Losses, cut: str | None, around: Around, last_ns: int) -> Health:
+    unread = losses.unread_bytes + around.surplus_bytes
+    if losses.joined:
+        cut = cut or "another document begins before the trace ends"
+    elif not around.complete:
         cut = cut or "the file ends before the trace does"
-    last = tables.last_start_ns()
+    notes = (f"{unread:,} bytes that follow the trace were not read",) if unread else ()
     return Health(
         events_read=losses.seen,
         events_repaired=losses.repaired,
         events_lost=losses.lost,
-        bytes_lost=losses.bytes_lost + surplus,
+        bytes_lost=losses.bytes_lost + unread,
         cut=cut,
-        last_good_ns=None if last == NONE else last,
-        notes=tuple(notes),
+        last_good_ns=None if last_ns == NONE else last_ns,
+        notes=notes,
     )

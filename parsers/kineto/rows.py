@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import NONE, Int64
+from commscope.columns import NONE, Bool, Int64
 from commscope.parsers.kineto.decode import Scalar
 
 _ALL_ONES = 2**64 - 1
@@ -23,11 +23,9 @@ class Words(dict[str, int]):
         return code
 
     def encode(self, texts: Sequence[Scalar]) -> Int64:
-        """The code of each text."""
-        try:
-            return np.fromiter(map(self.__getitem__, texts), np.int64, len(texts))  # type: ignore[arg-type]
-        except TypeError:  # a list or an object where a word belongs cannot come here
-            return self.encode([str(text) for text in texts])
+        """The code of each text; what is not text is taken as it is printed."""
+        words = texts if set(map(type, texts)) <= {str} else [str(text) for text in texts]
+        return np.fromiter(map(self.__getitem__, words), np.int64, len(words))  # type: ignore[arg-type]
 
 
 def integers(values: Sequence[Scalar]) -> Int64:
@@ -36,15 +34,18 @@ def integers(values: Sequence[Scalar]) -> Int64:
     Ids of 64 bits keep their bits (those from 2**63 on become negative); -1 and all ones are null.
     """
     types = set(map(type, values))
+    if types == {type(None)}:
+        return np.full(len(values), NONE, np.int64)
     if types <= {int, type(None)}:
         plain = values if types == {int} else [NONE if v is None else v for v in values]
         try:
-            whole = np.fromiter(plain, np.int64, len(values))  # type: ignore[arg-type]
+            whole = np.fromiter(plain, np.int64, len(values))
         except OverflowError:
             pass
         else:
             return np.where(whole == -1, NONE, whole)
-    return np.array([_integer(value) for value in values], np.int64)
+    known = {value: _integer(value) for value in set(values)}
+    return np.fromiter(map(known.__getitem__, values), np.int64, len(values))
 
 
 def _integer(value: Scalar) -> int:
@@ -85,22 +86,23 @@ class Columns:
 
     def column(self, name: str) -> Int64:
         """All rows of a column."""
-        return np.concatenate(self.batches.get(name) or [np.empty(0, np.int64)])
+        batches = self.batches.get(name) or [np.empty(0, np.int64)]
+        if len(batches) > 1:
+            batches[:] = [np.concatenate(batches)]
+        return batches[0]
+
+    def where(self, rows: Bool) -> Columns:
+        """The columns with only some of the rows."""
+        return Columns({name: [self.column(name)[rows]] for name in self.batches})
 
 
 def dictionary(rows: Int64, words: Sequence[str]) -> pa.Array:
-    """Codes as an Arrow dictionary of only the words in use, ``NONE`` becoming null."""
+    """Codes as an Arrow dictionary of only the words in use."""
     used, inverse = np.unique(rows, return_inverse=True)
-    known = used != NONE
-    position = np.cumsum(known) - 1
-    indices = pa.array(position[inverse.reshape(-1)], pa.int32(), mask=~known[inverse.reshape(-1)])
-    return pa.DictionaryArray.from_arrays(
-        indices, pa.array([words[c] for c in used[known]], pa.string())
-    )
+    indices = pa.array(inverse.reshape(-1), pa.int32())
+    return pa.DictionaryArray.from_arrays(indices, pa.array([words[c] for c in used], pa.string()))
 
 
-def first_known(values: Sequence[Scalar], instead: Sequence[Scalar]) -> Int64:
-    """Whole numbers, taken from the second where the first has none."""
-    first = integers(values)
-    missing = first == NONE
-    return np.where(missing, integers(instead), first) if missing.any() else first
+def first_known(values: Int64, instead: Int64) -> Int64:
+    """The values, and where there is none those of the second column."""
+    return np.where(values == NONE, instead, values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,12 @@ import pyarrow as pa
 from commscope.columns import NONE, Bool, Int64, nullable
 from commscope.parsers.base import Facts
 from commscope.parsers.kineto.collectives import (
-    Annotation,
     Known,
     collectives_table,
     match_annotations,
     match_records,
 )
-from commscope.parsers.kineto.decode import CollectiveArgs, Event, decode_args, decode_collective
+from commscope.parsers.kineto.decode import Args, Event, args_of
 from commscope.parsers.kineto.facts import facts_of
 from commscope.parsers.kineto.kinds import (
     CODE,
@@ -26,6 +26,7 @@ from commscope.parsers.kineto.kinds import (
     GPU_ANNOTATION,
     HOST_KINDS,
     KINDS,
+    NOT_NEEDED,
     RUNTIME_KINDS,
     KindOf,
 )
@@ -33,7 +34,9 @@ from commscope.parsers.kineto.rows import Columns, Words, dictionary, first_know
 from commscope.parsers.kineto.times import to_ns
 from commscope.schema import PARSED_EVENTS, PARSED_HOST, Flag, conform
 
-_COLLECTIVE_KEY = b'"Collective name"'
+#: NumPy's cost of a batch is then small against that of its rows, and the rows' memory bounded.
+_BATCH_EVENTS = 1 << 14
+_COLLECTIVE = CODE["collective"]
 
 
 class Tables:
@@ -42,99 +45,81 @@ class Tables:
     def __init__(self) -> None:
         self._names = Words()
         self._kind_of = KindOf()
-        self._device = Columns()
-        self._host = Columns()
-        self._known: list[Known] = []
-        self._records: list[CollectiveArgs] = []
-        self._annotations: list[Annotation] = []
+        self._waiting: list[Event] = []
+        self._rows = Columns()
+        self._collectives: list[tuple[int, Args]] = []  #: row of a kernel, its arguments
+        self._records: list[Args] = []
 
     def add(self, events: Sequence[Event]) -> None:
         """Takes the events of one chunk."""
-        rows = [(kind, event) for event in events if (kind := self._kind_of(event))]
-        self._add_device([row for row in rows if row[0] in DEVICE_KINDS])
-        self._add_host([row for row in rows if row[0] in HOST_KINDS])
-        self._add_annotations([event for kind, event in rows if kind == GPU_ANNOTATION])
-
-    def last_start_ns(self) -> int:
-        """Begin of the latest activity or call; ``NONE`` without any."""
-        starts = np.concatenate((self._device.column("start_ns"), self._host.column("start_ns")))
-        return int(starts.max(initial=NONE))
+        self._waiting += events
+        if len(self._waiting) >= _BATCH_EVENTS:
+            self._add_batch()
 
     def finish(self) -> tuple[pa.Table, pa.Table, pa.Table]:
         """The tables of PARSED_EVENTS, PARSED_HOST and PARSED_COLLECTIVES."""
-        known = list(self._known)
-        known += match_records(self._device, self._records, known)
-        known += match_annotations(self._device, self._annotations, known)
-        collectives = collectives_table(known, self._device.column("rank"))
-        return self._events_table(), self._host_table(), collectives
+        self._add_batch()
+        is_device = self._is_kind(DEVICE_KINDS)
+        device, host = (self._rows.where(w) for w in (is_device, self._is_kind(HOST_KINDS)))
+        known = self._known(device, np.cumsum(is_device) - 1)
+        collectives = collectives_table(known, device.column("rank"))
+        return self._events_table(device), self._host_table(host, device), collectives
 
     def facts(self, metadata: Mapping[str, Any]) -> Facts:
-        """What the file says of its process."""
-        pids = Counter(self._host.column("pid").tolist())
+        """What the file says of its process, once the tables are finished."""
+        host = self._rows.where(self._is_kind(HOST_KINDS))
+        pids = Counter(host.column("pid").tolist())
         pids.pop(NONE, None)
-        devices = set(self._device.column("device").tolist())
-        calls = np.isin(self._host.column("kind"), [CODE[kind] for kind in RUNTIME_KINDS])
-        used = np.unique(self._host.column("name")[calls]).tolist()
+        devices = set(self._rows.column("device")[self._is_kind(DEVICE_KINDS)].tolist())
+        used = np.unique(self._rows.column("name")[self._is_kind(RUNTIME_KINDS)]).tolist()
         words = list(self._names)
         return facts_of(metadata, [words[code] for code in used], pids, devices, self._records)
 
-    def _add_device(self, rows: Sequence[tuple[str, Event]]) -> None:
-        if not rows:
-            return
-        events = [event for _, event in rows]
-        args = decode_args(events)
-        self._add_known(events)
-        starts, durations = _times(events)
-        self._device.append(
-            rank=integers([a.rank for a in args]),
-            device=first_known([a.device for a in args], [e.pid for e in events]),
-            stream=integers([a.stream for a in args]),
-            queue=integers([a.hsa_queue for a in args]),
-            kind=_kind_codes(rows),
-            name=self._names.encode([e.name for e in events]),
-            start_ns=starts,
-            dur_ns=durations,
-            correlation=integers([a.correlation for a in args]),
-            external_id=integers([a.external_id for a in args]),
-            bytes=first_known([a.bytes_ for a in args], [a.size for a in args]),
-        )
+    def last_start_ns(self) -> int:
+        """Begin of the latest activity or call, once the tables are finished; ``NONE`` without."""
+        return int(self._rows.column("start_ns").max(initial=NONE))
 
-    def _add_known(self, events: Sequence[Event]) -> None:
-        first = len(self._device)
-        self._known += [
-            Known(first + row, decode_collective(event.args), "args")
-            for row, event in enumerate(events)
-            if _COLLECTIVE_KEY in bytes(event.args)
+    def _is_kind(self, kinds: Sequence[str]) -> Bool:
+        return np.isin(self._rows.column("kind"), [CODE[kind] for kind in kinds])
+
+    def _add_batch(self) -> None:
+        codes = self._kind_of.codes(self._waiting)
+        is_needed = codes != NOT_NEEDED
+        events = list(compress(self._waiting, is_needed.tolist()))
+        self._waiting.clear()
+        codes, args = codes[is_needed], args_of(events)
+        self._note_collectives(codes, args)
+        self._rows.append(kind=codes, **self._columns(events), **_args_columns(args, events))
+
+    def _note_collectives(self, codes: Int64, args: Sequence[Args]) -> None:
+        first = len(self._rows)
+        is_device = codes < len(DEVICE_KINDS)
+        self._collectives += [
+            (first + row, args[row])
+            for row in np.flatnonzero(is_device).tolist()
+            if args[row].op is not None
         ]
+        self._records += [args[row] for row in np.flatnonzero(codes == _COLLECTIVE).tolist()]
 
-    def _add_host(self, rows: Sequence[tuple[str, Event]]) -> None:
-        if not rows:
-            return
-        events = [event for _, event in rows]
-        args = decode_args(events)
-        self._records += [decode_collective(e.args) for kind, e in rows if kind == "collective"]
-        starts, durations = _times(events)
-        self._host.append(
-            rank=integers([a.rank for a in args]),
-            pid=integers([e.pid for e in events]),
-            thread=integers([e.tid for e in events]),
-            kind=_kind_codes(rows),
-            name=self._names.encode([e.name for e in events]),
-            start_ns=starts,
-            dur_ns=durations,
-            correlation=integers([a.correlation for a in args]),
-        )
+    def _columns(self, events: Sequence[Event]) -> dict[str, Int64]:
+        return {
+            "name": self._names.encode([e.name for e in events]),
+            "pid": integers([e.pid for e in events]),
+            "thread": integers([e.tid for e in events]),
+            "start_ns": to_ns([e.ts for e in events]),
+            "dur_ns": to_ns([e.dur for e in events]),
+        }
 
-    def _add_annotations(self, events: Sequence[Event]) -> None:
-        named = [e for e in events if str(e.name).startswith("nccl:")]
-        starts, durations = _times(named)
-        streams = integers([e.tid for e in named])
-        for row, event in enumerate(named):
-            start, end = int(starts[row]), int(starts[row] + durations[row])
-            self._annotations.append(Annotation(str(event.name), int(streams[row]), start, end))
+    def _known(self, device: Columns, device_row: Int64) -> list[Known]:
+        known = [Known(int(device_row[row]), args, "args") for row, args in self._collectives]
+        known += match_records(device, self._records, known)
+        names = list(self._names)
+        is_named = np.array([name.startswith("nccl:") for name in names], np.bool_)
+        annotations = self._rows.where(self._is_kind([GPU_ANNOTATION]))
+        annotations = annotations.where(is_named[annotations.column("name")])
+        return known + match_annotations(device, annotations, names, known)
 
-    def _events_table(self) -> pa.Table:
-        device = self._device
+    def _events_table(self, device: Columns) -> pa.Table:
         start, duration, broken = _without_holes(device)
         columns = {
             **_common(device, self._names, start, duration),
@@ -147,28 +132,30 @@ class Tables:
         }
         return _table(columns, PARSED_EVENTS, "Kineto events")
 
-    def _host_table(self) -> pa.Table:
-        host = self._host
+    def _host_table(self, host: Columns, device: Columns) -> pa.Table:
+        """Host calls that say something, or that launched something (told by correlation)."""
         start, duration, broken = _without_holes(host)
         columns = {
             **_common(host, self._names, start, duration),
             "thread": nullable(host.column("thread")),
         }
+        launched = np.isin(host.column("correlation"), device.column("correlation"))
+        is_needed = launched | (host.column("kind") != CODE["runtime"])
         table = _table(columns, PARSED_HOST, "Kineto host calls")
-        return table.filter(pa.array(~broken & self._is_needed()))
-
-    def _is_needed(self) -> Bool:
-        """Host rows that say something, or that launched something (told by correlation)."""
-        launched = np.isin(self._host.column("correlation"), self._device.column("correlation"))
-        return launched | (self._host.column("kind") != CODE["runtime"])
+        return table.filter(pa.array(~broken & is_needed))
 
 
-def _times(events: Sequence[Event]) -> tuple[Int64, Int64]:
-    return to_ns([e.ts for e in events]), to_ns([e.dur for e in events])
-
-
-def _kind_codes(rows: Sequence[tuple[str, Event]]) -> Int64:
-    return np.fromiter((CODE[kind] for kind, _ in rows), np.int64, len(rows))
+def _args_columns(args: Sequence[Args], events: Sequence[Event]) -> dict[str, Int64]:
+    pids = integers([e.pid for e in events])
+    return {
+        "rank": integers([a.rank for a in args]),
+        "device": first_known(integers([a.device for a in args]), pids),
+        "stream": integers([a.stream for a in args]),
+        "queue": integers([a.hsa_queue for a in args]),
+        "correlation": integers([a.correlation for a in args]),
+        "external_id": integers([a.external_id for a in args]),
+        "bytes": first_known(integers([a.bytes for a in args]), integers([a.size for a in args])),
+    }
 
 
 def _without_holes(columns: Columns) -> tuple[Int64, Int64, Bool]:

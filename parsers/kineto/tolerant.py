@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
+from commscope.parsers.kineto.mending import BAD_JSON, DECODER, STRICT, repaired
 
-def _text(number: str) -> str:
-    return number
-
-
-#: Numbers stay text (a time stamp must not become a float) and NaN becomes null.
-_DECODER = json.JSONDecoder(
-    strict=False, parse_float=_text, parse_int=_text, parse_constant=lambda _: None
-)
-_BAD_JSON = (json.JSONDecodeError, RecursionError)
-_SPACE = re.compile(r"[\s,]*")
-_NEXT_EVENT = re.compile(r"\}\s*,?\s*(?=\{\s*\")")
+#: White space, the commas between events, and the zeros of a file whose end was never written.
+_SPACE = re.compile(r"[\s,\0]*")
+_KEYS = r'"(?:ph|cat|name|pid|tid|ts|dur|args|bp)"'
+_NEXT_EVENT = re.compile(r"\}\s*,?\s*(?=\{\s*" + _KEYS + ")")
+_END_OF_ARRAY = re.compile(r'\}\s*,?\s*(?=\]\s*(?:,\s*"|\}|\Z))')
+_EVENT = re.compile(r'(?P<before>.)\s*\{\s*"ph"', re.DOTALL)
+_DOCUMENT = '"traceEvents"'
+#: Objects inside a damaged event can look like the next event: as many ends are tried.
+_MOST_ENDS = 4
+_UNDECODED = re.compile("[\udc80-\udcff]")
 
 
 @dataclass(slots=True)
@@ -34,101 +36,163 @@ class Salvage:
     repaired: int = 0
     lost: int = 0
     bytes_lost: int = 0
-    rest: str | None = None  #: what follows the end of the array, if it ended
-    second_document: bool = False  #: ``rest`` begins inside another trace
+    rest: bytes | None = None  #: what follows the end of the array, if it ended
+    joined: bool = False  #: another trace begins in ``rest``, before the array ended
+    unread: bytes = b""  #: an event that goes on behind the chunk
 
 
 def event_end(text: bytes) -> int | None:
     """Where the JSON value ends that the text begins with; None if it is damaged or cut."""
     decoded = text.decode("latin-1")  # one character a byte: positions are positions in the bytes
     try:
-        return _DECODER.raw_decode(decoded)[1]
-    except _BAD_JSON:
+        return int(DECODER.raw_decode(decoded)[1])
+    except BAD_JSON:
         return None
 
 
-def salvage(chunk: bytes) -> Salvage:
-    """Everything that can be read of a chunk of events, up to the end of the array if it is there."""
-    text = chunk.decode("utf-8", "replace")
-    result, at = Salvage(), _skip_space(text, 0)
-    while at < len(text) and result.rest is None:
-        at = _skip_space(text, _one_value(text, at, result))
-    return result
+def salvage(chunk: bytes, separator: bytes, is_final: bool) -> Salvage:
+    """Everything that can be read of a chunk of events, up to the end of the array if it is there.
+
+    The separator is the file's own, empty if it is not known. Behind a chunk that is not final
+    stands another one: an event that goes on there is left unread.
+    """
+    stretch = _Stretch(_text(chunk), _text(separator), is_final)
+    stretch.read()
+    return stretch.found
 
 
-def _skip_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+class _Stretch:
+    """Damaged text and how far it was read."""
 
+    def __init__(self, text: str, separator: str, is_final: bool) -> None:
+        self.found = Salvage()
+        self._text, self._at = text, 0
+        self._separator, self._is_final = separator, is_final
+        self._has_undecoded = _UNDECODED.search(text) is not None
 
-def _one_value(text: str, at: int, result: Salvage) -> int:
-    """Reads the event at a position, or mends it, or gives it up; returns where to go on."""
-    if text[at] == "]":
-        result.rest = text[at + 1 :]
-        return at
-    try:
-        event, end = _DECODER.raw_decode(text, at)
-    except _BAD_JSON:
-        return _mend(text, at, result)
-    _keep_or_lose(event, text[at:end], result)
-    return int(end)
+    def read(self) -> None:
+        """Reads event by event until the array or the text ends, or an event goes on behind it."""
+        self._skip_space()
+        while self._at < len(self._text) and self.found.rest is None and not self.found.unread:
+            if self._text[self._at] == "]":
+                self._end_array()
+            else:
+                self._one_event()
+            self._skip_space()
 
+    def _skip_space(self) -> None:
+        space = _SPACE.match(self._text, self._at)
+        if space:
+            self._at = space.end()
+            self.found.bytes_lost += space.group().count("\0")
 
-def _keep_or_lose(event: Any, piece: str, result: Salvage) -> None:
-    if isinstance(event, dict):
-        result.events.append(clean(event))
-    else:
-        result.lost += 1
-        result.bytes_lost += len(piece.encode())
+    def _end_array(self) -> None:
+        """Ends, unless the bracket is debris of a damaged event: then more events follow."""
+        event = _EVENT.search(self._text, self._at + 1)
+        if event and event["before"] != "[":
+            self._lose(event.start() + 1)
+        elif not event and not self._is_final and self._separator.endswith('"ph"'):
+            self._lose(len(self._text))
+        else:
+            self.found.rest = _bytes(self._text[self._at + 1 :])
 
-
-def _mend(text: str, at: int, result: Salvage) -> int:
-    found = _NEXT_EVENT.search(text, at)
-    end = found.start() + 1 if found else len(text)
-    piece = text[at:end]
-    if '"traceEvents"' in piece:
-        result.rest, result.second_document = text[at:], True
-        return at
-    event = repaired(piece)
-    result.repaired += event is not None
-    _keep_or_lose(event, piece, result)
-    return end
-
-
-def clean(event: dict[str, Any]) -> bytes:
-    """The event as valid JSON in valid UTF-8: lone surrogates become question marks."""
-    return json.dumps(event, ensure_ascii=False).encode("utf-8", "replace")
-
-
-_STRING = r'("(?:[^"\\]|\\.)*")'
-_BARE = re.compile(_STRING + r"|[-+]?\b(?:nan|inf|infinity)\b(?:\([a-z0-9]*\))?", re.I | re.S)
-_MISSING = re.compile(_STRING + r"|:(?=\s*[,}\]])", re.S)
-_TRAILING_COMMA = re.compile(_STRING + r"|,(?=\s*[}\]])", re.S)
-_ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
-#: The length is bounded so that hostile text cannot make the search quadratic.
-_VALUE = re.compile(
-    r'("(?:name|cat|ph)"\s*:\s*")(.{0,4096}?)("\s*(?:,\s*"[A-Za-z_]+"\s*:|\}))', re.DOTALL
-)
-_LONE_QUOTE = re.compile(r'(?<!\\)"')
-
-
-def repaired(piece: str) -> Any:
-    """The event of a damaged piece of text, or None; the most careful repair comes first."""
-    escaped = _ESCAPE.sub(lambda found: found[0] if found[1] else r"\\", piece)
-    requoted = _VALUE.sub(_escape_quotes, escaped)
-    for candidate in (piece, escaped, requoted):
-        mended = _outside(_BARE, _outside(_MISSING, candidate, ":null"), "null")
+    def _one_event(self) -> None:
         try:
-            return _DECODER.decode(_outside(_TRAILING_COMMA, mended, ""))
-        except _BAD_JSON:
-            continue
-    return None
+            event, end = STRICT.raw_decode(self._text, self._at)
+        except BAD_JSON as error:
+            if self._goes_on(error):
+                self.found.unread = _bytes(self._text[self._at :])
+            else:
+                self._mend()
+            return
+        mended = self._has_undecoded and _UNDECODED.search(self._text, self._at, end) is not None
+        self._keep_or_lose(event, end, mended)
+
+    def _goes_on(self, error: Exception) -> bool:
+        """Whether the text ends before the event does, and more text may come."""
+        if self._is_final or not isinstance(error, json.JSONDecodeError):
+            return False
+        return error.pos >= len(self._text) or error.msg.startswith("Unterminated string")
+
+    def _mend(self) -> None:
+        """Mends the event, or gives it up."""
+        ends = list(self._ends())
+        document = self._text.find(_DOCUMENT, self._at, ends[0])
+        if document >= 0:
+            self.found.rest, self.found.joined = _bytes(self._text[self._at :]), True
+            return
+        for end in ends:
+            event = repaired(self._text[self._at : end])
+            if event is not None:
+                self._keep_or_lose(event, end, True)
+                return
+        self._lose(ends[0])
+
+    def _next_begin(self) -> int:
+        """Where the next thing begins that looks like an event and like no part of one."""
+        events = _EVENT.finditer(self._text, self._at + 1)
+        begins = (found.start() + 1 for found in events if found["before"] not in "[:")
+        return next(begins, len(self._text))
+
+    def _ends(self) -> Iterator[int]:
+        """Where the damaged event may end: at the latest at the file's own separator."""
+        following = _NEXT_EVENT.finditer(self._text, self._at)
+        ends = [found.start() + 1 for found in islice(following, _MOST_ENDS)]
+        begin = self._next_begin()
+        if not ends or begin < ends[0]:
+            closing = _END_OF_ARRAY.finditer(self._text, self._at, begin)
+            yield from (found.start() + 1 for found in islice(closing, _MOST_ENDS))
+            yield begin
+            return
+        for end in ends:
+            yield end
+            if self._separator and self._text.startswith(self._separator, end - 1):
+                return
+        if len(ends) < _MOST_ENDS:
+            yield len(self._text)
+
+    def _keep_or_lose(self, event: Any, end: int, mended: bool) -> None:
+        text = clean(event) if isinstance(event, dict) else None
+        if text is None:
+            self._lose(end)
+            return
+        self.found.events.append(text)
+        self.found.repaired += mended
+        self._at = end
+
+    def _lose(self, end: int) -> None:
+        self.found.lost += 1
+        self.found.bytes_lost += len(_bytes(self._text[self._at : end]))
+        self._at = end
 
 
-def _outside(pattern: re.Pattern[str], piece: str, replacement: str) -> str:
-    """Replaces what the pattern finds, leaving strings (its first group) as they are."""
-    return pattern.sub(lambda found: found[1] or replacement, piece)
+def _text(chunk: bytes) -> str:
+    return chunk.decode("utf-8", "surrogateescape")
 
 
-def _escape_quotes(found: re.Match[str]) -> str:
-    return found[1] + _LONE_QUOTE.sub(r"\\\"", found[2]) + found[3]
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def clean(event: dict[str, Any]) -> bytes | None:
+    """The event as valid JSON in valid UTF-8, without values of a kind that no key has.
+
+    Lone surrogates become question marks. None where it is nested too deeply to be written.
+    """
+    plain = {key: value for key, value in event.items() if _is_scalar(value)}
+    args = event.get("args")
+    plain.pop("args", None)
+    if isinstance(args, dict):
+        plain["args"] = {
+            key: value
+            for key, value in args.items()
+            if _is_scalar(value) or key == "Process Group Ranks"
+        }
+    try:
+        return json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")
+    except BAD_JSON:
+        return None
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, (str, int, float))

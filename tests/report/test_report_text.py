@@ -1,0 +1,60 @@
+"""The terminal output: order of the first screen, and hostile text."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from events import kernel, launch, report_of
+from rich.console import Console
+
+import commscope
+from commscope import sample_traces
+from commscope.report.text import kernels_text, print_report
+
+
+@pytest.fixture(scope="module")
+def straggler() -> commscope.Report:
+    return commscope.analyze(commscope.load(sample_traces.path("ddp_straggler")))
+
+
+def test_the_first_screen_is_in_order(straggler):
+    text = straggler.to_text()
+    order = ["Exposed communication takes", "Trust ok", "to win at most", "Steps (", "Ranks (",
+             "Collectives (all", "Kernel families", "Not measured"]  # fmt: skip
+    places = [text.index(word) for word in order]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_lines_fit_the_width_and_end_without_blanks(straggler, width):
+    lines = straggler.to_text(width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert all(line == line.rstrip() for line in lines)
+
+
+HOSTILE = "evil\x1b[31m[bold red]x[/]\x1b]0;title\x07\u202eabc\nnext"
+
+
+def test_hostile_names_steer_nothing(tmp_path):
+    events = [launch(0.5, 1), kernel(HOSTILE, 1, 2, 1)]
+    report = report_of(tmp_path, events)
+    for text in (report.to_text(), kernels_text(report, 5), report.trust_line):
+        assert not set(text) & set("\x1b\x07\u202e")
+    assert "[bold red]x[/]" in kernels_text(report, 5, 200)
+    assert "\x1b" not in report._repr_html_()
+    assert "<th>" in report.kernels._repr_html_()
+
+
+def test_colours_only_where_the_console_has_them(straggler):
+    colour = Console(file=io.StringIO(), force_terminal=True, color_system="standard", width=120)
+    print_report(straggler, colour)
+    assert "\x1b[" in colour.file.getvalue()
+    assert "\x1b[" not in straggler.to_text()
+
+
+def test_details_add_every_check(straggler):
+    console = Console(file=io.StringIO(), width=120, color_system=None)
+    print_report(straggler, console, details=1)
+    text = console.file.getvalue()
+    assert all(check.rule in text for check in straggler.trust.checks)
