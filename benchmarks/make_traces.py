@@ -25,6 +25,7 @@ BASES = (
 )
 
 _EVENTS = re.compile(rb'"traceEvents":\s*\[')
+_BETWEEN = re.compile(rb"\}(\s*,\s*)\{")
 _SPAN = re.compile(rb'"ts":\s*(\d+)[^,]*,\s*"dur":\s*(\d+)')
 # 0 means "none" in the identifiers, and there is nothing before it to be told apart from.
 _NUMBER = re.compile(
@@ -109,10 +110,12 @@ def tiles(text: bytes, size: int) -> Iterator[bytes]:
     """The pieces of a trace of at least that many bytes."""
     head, events, tail = split(text)
     pattern = analyse(events)
+    between = _BETWEEN.search(events)
+    separator = between[1] if between else b","
     written = len(head) + len(tail)
     yield head
     for index in itertools.count():
-        tile = (b"," if index else b"") + pattern.tile(index)
+        tile = (separator if index else b"") + pattern.tile(index)
         yield tile
         written += len(tile)
         if written >= size:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from commscope.generator.costs import Network
 from commscope.generator.schedule import (
@@ -58,9 +60,9 @@ class Meeting:
     instance: Instance
     index: int
     shape: Shape
-    needs: dict[int, tuple[int, ...]]  #: whose arrivals a member needs in order to end
+    needs: Mapping[int, tuple[int, ...]]  #: whose arrivals a member needs in order to end
     transfer_ns: int
-    end_skew_ns: dict[int, int]
+    end_skew_ns: Mapping[int, int]
     arrivals: dict[int, int] = field(default_factory=dict)
     ended: set[int] = field(default_factory=set)
 
@@ -121,19 +123,27 @@ def meet(
         shape=shape,
         needs=_needs(shape, members, pair, network.eager_bytes),
         transfer_ns=transfer,
-        end_skew_ns={m: network.end_skew_ns.get(m, 0) for m in members},
+        end_skew_ns=network.end_skew_ns,
     )
 
 
 def _needs(
     shape: Shape, members: tuple[int, ...], pair: Pair | None, eager_bytes: int
-) -> dict[int, tuple[int, ...]]:
+) -> Mapping[int, tuple[int, ...]]:
     if shape.op in SYNCHRONISING or shape.size_bytes > eager_bytes:
-        return dict.fromkeys(members, members)
+        return _needs_of(members, members)
     if pair or shape.op in FROM_ROOT:
-        sources = [pair[0] if pair else shape.root]
-    else:
-        sources = [m for m in members if m != shape.root]
+        return _needs_of(members, (pair[0] if pair else shape.root,))
+    return _needs_of(members, tuple(m for m in members if m != shape.root))
+
+
+@lru_cache(maxsize=4096)
+def _needs_of(
+    members: tuple[int, ...], sources: tuple[int | None, ...]
+) -> Mapping[int, tuple[int, ...]]:
+    """Each member needs itself and the sources; a source only itself, unless all are sources."""
+    if sources == members:
+        return dict.fromkeys(members, members)
     return {
         m: (m,) if m in sources else (m, *(s for s in members if s in sources)) for m in members
     }

@@ -70,7 +70,7 @@ class _Task:
     meeting: Meeting | None
     start_ns: int = _UNKNOWN
     end_ns: int = _UNKNOWN
-    blocked: list[_Stream] = field(default_factory=list)  #: streams that wait for its end
+    blocked: tuple[_Stream, ...] = ()  #: streams that wait for its end
 
     def finished(self) -> Activity:
         index = None if self.meeting is None else self.meeting.index
@@ -288,7 +288,7 @@ class _Job:
         stream = task.stream
         for other in task.after:
             if other.end_ns == _UNKNOWN:
-                other.blocked.append(stream)
+                other.blocked += (stream,)
                 return False
         ends = (other.end_ns for other in task.after)
         task.start_ns = max(stream.free_ns, task.ready_ns, *ends)

@@ -85,7 +85,7 @@ def test_missing_kernels_withhold_what_rests_on_them(tmp_path):
     coverage = document["trust"]["checks"][0]
     assert coverage["rule"] == "Q1"
     assert coverage["result"] == "fail"
-    assert "overlap of rank 0" in coverage["withheld"]
+    assert "overlap of rank 0 over the whole trace" in coverage["withheld"]
     assert document["trust"]["verdict"] == "unusable"
     assert document["summary"]["upper_bound"] is None
 
