@@ -87,6 +87,9 @@ def _environment(trace: Trace) -> dict[str, Any]:
     rocm = rocm_version(versions)
     if rocm:
         versions["rocm"] = ".".join(map(str, rocm))
+    cuda = versions.get("cuda_runtime_version", "")
+    if cuda.isdecimal() and len(cuda) < 7:
+        versions["cuda"] = f"{int(cuda) // 1000}.{int(cuda) % 1000 // 10}"
     gpus = sorted({name for name in trace.ranks.column("gpu").to_pylist() if name})
     platform = {f.is_rocm for f in trace.files} - {None}
     return {

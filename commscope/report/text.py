@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from itertools import islice
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -13,6 +13,16 @@ from rich.text import Text
 
 from commscope.findings.model import Finding, Result
 from commscope.report.model import Report
+from commscope.report.text_tables import (
+    Cell,
+    Row,
+    count_of,
+    partition_cells,
+    share_of,
+    text_of,
+    text_table,
+    time_of,
+)
 from commscope.report.units import percent, size, span
 from commscope.sanitize import plain, shortened
 
@@ -22,8 +32,7 @@ _VERSIONS = {
     "rocm": "ROCm",
     "roctracer_version": "roctracer",
     "rocprofiler-sdk_version": "rocprofiler-sdk",
-    "cuda_runtime_version": "CUDA",
-    "cupti_version": "CUPTI",
+    "cuda": "CUDA",
     "nccl_version": "NCCL/RCCL",
 }
 
@@ -46,16 +55,17 @@ def _captured(draw: Callable[[Console], None], width: int) -> str:
 
 def print_report(report: Report, console: Console, *, details: int = 0) -> None:
     """Prints the report; ``details`` 1 adds all checks of trust and longer tables."""
-    rows = _MOST_ROWS if details == 0 else 10 * _MOST_ROWS
+    most = _MOST_ROWS if details == 0 else 10 * _MOST_ROWS
+    width = console.width
     sections = [
         _verdict(report),
-        _numbers(report),
+        _numbers(report, width),
         *_findings(report.findings),
-        _steps(report, rows),
-        _ranks(report),
-        _collectives(report, rows),
-        _families(report, rows),
-        _launch(report),
+        _steps(report, most, width),
+        _ranks(report, width),
+        _collectives(report, most, width),
+        _families(report, most, width),
+        _launch(report, width),
         *([_checks(report)] if details else []),
         _not_measured(report),
         _environment(report),
@@ -76,8 +86,8 @@ def _verdict(report: Report) -> RenderableType:
     )
 
 
-def _numbers(report: Report) -> RenderableType:
-    """The six numbers."""
+def _numbers(report: Report, width: int) -> RenderableType:
+    """The six numbers, in two rows on a narrow terminal."""
     summary = report.summary
     times, shares, bound = summary.step_times, summary.shares, summary.upper_bound
     pairs = [
@@ -86,13 +96,14 @@ def _numbers(report: Report) -> RenderableType:
         ("exposed comm", percent(shares.exposed_comm if shares else None)),
         ("idle", percent(shares.idle if shares else None)),
         ("overlap", "none" if summary.overlap_ratio is None else percent(summary.overlap_ratio)),
-        ("to win at most", span(bound.exposed_hidden_ns) if bound else "?"),
+        ("can win at most", span(bound.exposed_hidden_ns) if bound else "?"),
     ]
+    in_a_row = 6 if width >= 80 else 3
     table = Table.grid(padding=(0, 3))
-    for _ in pairs:
-        table.add_column(justify="left", no_wrap=True)
-    table.add_row(*(Text(name, "dim") for name, _ in pairs))
-    table.add_row(*(Text(value, "bold") for _, value in pairs))
+    for start in range(0, len(pairs), in_a_row):
+        part = pairs[start : start + in_a_row]
+        table.add_row(*(Text(name, "dim", no_wrap=True) for name, _ in part))
+        table.add_row(*(Text(value, "bold", no_wrap=True) for _, value in part))
     return Padding(table, (1, 0, 1, 0))
 
 
@@ -109,149 +120,115 @@ def _findings(findings: Sequence[Finding]) -> list[RenderableType]:
     return lines
 
 
-_Cell = tuple[str, str, Callable[[dict[str, Any]], str]]
-
-
-def _table(title: str, cells: Sequence[_Cell], rows: Iterable[dict[str, Any]]) -> RenderableType:
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for name, justify, _ in cells:
-        table.add_column(name, justify=justify, no_wrap=True, header_style="dim")  # type: ignore[arg-type]
-    for row in rows:
-        table.add_row(*(Text(plain(show(row))) for _, _, show in cells))
-    return Padding(table, (1, 0, 0, 0))
-
-
-def _time(name: str) -> Callable[[dict[str, Any]], str]:
-    return lambda row: "?" if row[name] is None else span(row[name])
-
-
-def _share(name: str) -> Callable[[dict[str, Any]], str]:
-    def show(row: dict[str, Any]) -> str:
-        if row[name] is None:
-            return "?"
-        return f"{span(row[name])} {percent(row[name] / max(row['window_ns'], 1)):>7}"
-
-    return show
-
-
-def _ratio(row: dict[str, Any]) -> str:
-    return "-" if row["overlap_ratio"] is None else percent(row["overlap_ratio"])
-
-
-_PARTITION_CELLS: tuple[_Cell, ...] = (
-    ("compute", "right", _share("compute_ns")),
-    ("exposed comm", "right", _share("exposed_comm_ns")),
-    ("exposed copy", "right", _share("exposed_copy_ns")),
-    ("idle", "right", _share("idle_ns")),
-    ("overlap", "right", _ratio),
-)
-
-
-def _steps(report: Report, most: int) -> RenderableType | None:
-    rows = [row for row in report.steps if row["window_ns"] is not None]
-    silent = len(report.steps) - len(rows)
+def _steps(report: Report, most: int, width: int) -> RenderableType | None:
     if report.summary.step_source == "whole_trace":
         return None
-    cells: tuple[_Cell, ...] = (
-        ("rank", "right", lambda row: str(row["rank"])),
-        ("step", "right", lambda row: f"{row['step']}{'*' if row['open'] else ''}"),
-        ("window", "right", _time("window_ns")),
-        *_PARTITION_CELLS,
+    rows = [row for row in report.steps if row["window_ns"] is not None]
+    cells = (
+        Cell("rank", text_of("rank")),
+        Cell("step", lambda row: f"{row['step']}{'*' if row['open'] else ''}"),
+        Cell("window", time_of("window_ns")),
+        *partition_cells(width),
     )
     shown = sorted(rows, key=lambda row: -(row["exposed_comm_ns"] or 0))[:most]
     shown.sort(key=lambda row: (row["rank"], row["start_ns"]))
+    return text_table(_steps_title(report, len(rows), most), cells, shown, width)
+
+
+def _steps_title(report: Report, active: int, most: int) -> str:
     title = f"Steps ({report.summary.step_source}; * open: nothing shows where it would have ended)"
-    if len(rows) > most:
-        title += f", the {most} of {len(rows)} with most exposed"
-    if silent:
-        title += f", {silent} without GPU activity"
-    return _table(title, cells, shown)
+    if active > most:
+        title += f", the {most} of {active} with most exposed"
+    silent = len(report.steps) - active
+    return title + (f", {silent} without GPU activity" if silent else "")
 
 
-def _ranks(report: Report) -> RenderableType:
-    cells: tuple[_Cell, ...] = (
-        ("rank", "right", lambda row: str(row["rank"])),
-        ("span", "right", _time("window_ns")),
-        *_PARTITION_CELLS,
-        ("kernels", "right", lambda row: f"{row['kernels']:,}"),
-        ("collectives", "right", lambda row: f"{row['collectives']:,}"),
+def _ranks(report: Report, width: int) -> RenderableType:
+    cells = (
+        Cell("rank", text_of("rank")),
+        Cell("span", time_of("window_ns")),
+        *partition_cells(width),
+        Cell("kernels", count_of("kernels"), from_width=110),
+        Cell("collectives", count_of("collectives"), from_width=110),
     )
-    return _table("Ranks (whole trace)", cells, report.ranks)
+    return text_table("Ranks (whole trace)", cells, report.ranks, width)
 
 
-def _collectives(report: Report, most: int) -> RenderableType | None:
+def _collectives(report: Report, most: int, width: int) -> RenderableType | None:
     if not len(report.collectives):
         return None
-    cells: tuple[_Cell, ...] = (
-        ("collective", "left", lambda row: row["op"] or "unknown"),
-        ("group", "left", _group),
-        ("size", "right", lambda row: "?" if row["bytes"] is None else size(row["bytes"])),
-        ("dtype", "left", lambda row: row["dtype"] or "?"),
-        ("a step", "right", lambda row: f"{row['per_step']:.3g}"),
-        ("in all", "right", lambda row: f"{row['count']:,}"),
-        ("running", "right", _time("communication_ns")),
-        ("hidden", "right", _time("hidden_ns")),
-        ("exposed", "right", _time("exposed_ns")),
+    cells = (
+        Cell("collective", lambda row: row["op"] or "unknown", "left"),
+        Cell("group", _group, "left", from_width=90),
+        Cell("size", lambda row: "?" if row["bytes"] is None else size(row["bytes"])),
+        Cell("dtype", text_of("dtype"), "left", from_width=110),
+        Cell("a step", lambda row: f"{row['per_step']:.3g}", from_width=110),
+        Cell("in all", count_of("count")),
+        Cell("running", time_of("communication_ns")),
+        Cell("hidden", time_of("hidden_ns"), from_width=70),
+        Cell("exposed", time_of("exposed_ns")),
     )
     title = "Collectives (all ranks together)"
     if len(report.collectives) > most:
         title += f", the first {most} of {len(report.collectives)}"
-    return _table(title, cells, list(report.collectives)[:most])
+    return text_table(title, cells, islice(report.collectives, most), width)
 
 
-def _group(row: dict[str, Any]) -> str:
+def _group(row: Row) -> str:
     name = row["description"] or row["communicator"]
     if name is None:
         return "unknown"
     return shortened(name, 20) + (f" x{row['group_size']}" if row["group_size"] else "")
 
 
-def _families(report: Report, most: int) -> RenderableType:
-    cells: tuple[_Cell, ...] = (
-        ("family", "left", lambda row: row["family"]),
-        ("activities", "right", lambda row: f"{row['count']:,}"),
-        ("time", "right", _time("total_ns")),
-        ("share", "right", lambda row: percent(row["share"])),
+def _families(report: Report, most: int, width: int) -> RenderableType:
+    cells = (
+        Cell("family", text_of("family"), "left"),
+        Cell("activities", count_of("count")),
+        Cell("time", time_of("total_ns")),
+        Cell("share", share_of("share")),
     )
-    return _table("Kernel families", cells, list(report.families)[:most])
+    return text_table("Kernel families", cells, islice(report.families, most), width)
 
 
-def _launch(report: Report) -> RenderableType | None:
+def _launch(report: Report, width: int) -> RenderableType | None:
     """How the host kept up; nothing where no rank has launches."""
     rows = [row for row in report.launch if row["queue_delay_p50_ns"] is not None]
     if not rows:
         return None
-    cells: tuple[_Cell, ...] = (
-        ("rank", "right", lambda row: str(row["rank"])),
-        ("launch-bound", "right", lambda row: percent(row["launch_bound_share"])),
-        ("queue delay p50", "right", _time("queue_delay_p50_ns")),
-        ("p95", "right", _time("queue_delay_p95_ns")),
-        ("queue depth p50", "right", lambda row: f"{row['queue_depth_p50']:,}"),
-        ("p95", "right", lambda row: f"{row['queue_depth_p95']:,}"),
-        ("idle, host late", "right", _time("host_pause_ns")),
-        ("in graphs", "right", lambda row: percent(row["graph_share"])),
+    cells = (
+        Cell("rank", text_of("rank")),
+        Cell("launch-bound", share_of("launch_bound_share")),
+        Cell("queue delay p50", time_of("queue_delay_p50_ns")),
+        Cell("p95", time_of("queue_delay_p95_ns"), from_width=70),
+        Cell("queue depth p50", count_of("queue_depth_p50"), from_width=100),
+        Cell("p95", count_of("queue_depth_p95"), from_width=100),
+        Cell("idle, host late", time_of("host_pause_ns")),
+        Cell("in graphs", share_of("graph_share"), from_width=110),
     )
-    return _table("Launches (launch-bound: the stream was empty when its kernel came)", cells, rows)
+    title = "Launches (launch-bound: the stream was empty when its kernel was launched)"
+    return text_table(title, cells, rows, width)
 
 
 def print_kernels(report: Report, console: Console, top: int) -> None:
     """The kernels that took most time."""
-    width = max(console.width - 74, 20)
-    cells: tuple[_Cell, ...] = (
-        ("kernel", "left", lambda row: shortened(row["name"], width)),
-        ("family", "left", lambda row: row["family"]),
-        ("count", "right", lambda row: f"{row['count']:,}"),
-        ("total", "right", _time("total_ns")),
-        ("p50", "right", _time("p50_ns")),
-        ("max", "right", _time("max_ns")),
-        (
-            "hidden",
-            "right",
-            lambda r: "" if r["hidden_share"] is None else percent(r["hidden_share"]),
-        ),
+    width = console.width
+    name = max(width - (76 if width >= 100 else 40), 16)
+    cells = (
+        Cell("kernel", lambda row: shortened(row["name"], name), "left"),
+        Cell("family", text_of("family"), "left", from_width=100),
+        Cell("count", count_of("count")),
+        Cell("total", time_of("total_ns")),
+        Cell("p50", time_of("p50_ns")),
+        Cell("max", time_of("max_ns"), from_width=100),
+        Cell("hidden", _hidden, from_width=100),
     )
-    shown = list(report.kernels)[:top]
-    console.print(_table(f"Kernels, the first {len(shown)} of {len(report.kernels)}", cells, shown))
+    title = f"Kernels, the first {min(top, len(report.kernels))} of {len(report.kernels)}"
+    console.print(text_table(title, cells, islice(report.kernels, top), width))
+
+
+def _hidden(row: Row) -> str:
+    return "" if row["hidden_share"] is None else percent(row["hidden_share"])
 
 
 def _checks(report: Report) -> RenderableType:

@@ -20,10 +20,17 @@ def straggler() -> commscope.Report:
 
 def test_the_first_screen_is_in_order(straggler):
     text = straggler.to_text()
-    order = ["Exposed communication takes", "Trust ok", "to win at most", "Steps (", "Ranks (",
+    order = ["Exposed communication takes", "Trust ok", "can win at most", "Steps (", "Ranks (",
              "Collectives (all", "Kernel families", "Not measured"]  # fmt: skip
     places = [text.index(word) for word in order]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize("width", [60, 70, 80, 100, 120, 200])
+def test_no_cell_is_cut(straggler, width):
+    tables = straggler.to_text(width).split("Steps (")[1].split("Not measured")[0]
+    assert "\u2026" not in tables
+    assert "27.2 ms" in tables
 
 
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
