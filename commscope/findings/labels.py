@@ -27,7 +27,7 @@ def check_metadata(analysis: Analysis) -> Check:
         return Check("Q5", title, Result.NOT_CHECKED, "no communication kernel")
     words = {"op": "operation", "comm": "communicator", "bytes": "size"}
     missing = [
-        f"{count:,} without {word}"
+        f"{word} ({count:,} of {table.num_rows:,})"
         for name, word in words.items()
         if (count := table.column(name).null_count)
     ]
@@ -35,8 +35,8 @@ def check_metadata(analysis: Analysis) -> Check:
         says = "all collectives have operation, communicator and size"
         return Check("Q5", title, Result.PASS, says)
     says = (
-        f"of {counted(table.num_rows, 'collective')} {', '.join(missing)}: they count as "
-        "communication, but their bandwidth is not known"
+        f"not all collectives tell their {', '.join(missing)}: they count as communication, but "
+        "their bandwidth is not known"
     )
     return Check("Q5", title, Result.FAIL, says)
 

@@ -227,19 +227,19 @@ class TestQ4:
 @pytest.mark.parametrize(
     ("known", "says"),
     [
-        ([], "of 1 collective 1 without communicator, 1 without size"),
-        ([Known(0, "all_reduce", "pg")], "of 1 collective 1 without size"),
-        ([Known(0, "all_reduce", None, 64)], "of 1 collective 1 without communicator"),
+        ([], "communicator (1 of 1), size (1 of 1): "),
+        ([Known(0, "all_reduce", "pg")], "size (1 of 1): "),
+        ([Known(0, "all_reduce", None, 64)], "communicator (1 of 1): "),
     ],
 )
 def test_q5_informs(known: list[Row], says: str) -> None:
     found = check("Q5", trace(comm(5, 5), *known))
     assert (found.result, found.withheld) == (FAIL, ())
-    assert found.says.startswith(says)
+    assert found.says.startswith(f"not all collectives tell their {says}")
 
 
 def test_q5_without_operation() -> None:
-    assert "1 without operation" in check("Q5", trace(comm(5, 5, name=GENERIC))).says
+    assert "tell their operation (1 of 1), " in check("Q5", trace(comm(5, 5, name=GENERIC))).says
     assert check("Q5", trace(Gpu(5, 5))).result == NOT_CHECKED
 
 
