@@ -45,7 +45,8 @@ layers: .venv-dev/.installed ## check that no layer imports one above it
 
 types: .venv-dev/.installed ## check types, strictly
 	cd .venv-dev && bin/mypy --config-file ../pyproject.toml --cache-dir ../.mypy_cache
-	.venv-dev/bin/mypy --cache-dir .mypy_cache tools/*.py benchmarks/*.py
+	cd .venv-dev && bin/mypy --config-file ../pyproject.toml --cache-dir ../.mypy_cache \
+		../tools/*.py ../benchmarks/*.py
 
 test-lowest: .venv-lowest/.installed ## run the suite with the lowest declared versions
 	.venv-lowest/bin/pytest -p no:cacheprovider $(PYTEST_ARGS)

@@ -19,11 +19,11 @@ import reference
 import verified
 from case_table import CaseTable, Row
 from reference import COMMUNICATION, Partition, Recording
+from support import case
 from verified import FACTS, TOLERANCE_NS
 
 import commscope
 from commscope.errors import NoDeviceEvents
-from support import case
 
 Report = dict[str, Any]
 

@@ -15,7 +15,6 @@ from typing import Any
 import reference
 from definitions import DEFINITIONS, Figures
 from reference import Partition, Recording, Step
-
 from support import case
 
 #: What two correct calculations may differ by: figures were printed to 0.1 us, some by floats.

@@ -15,11 +15,6 @@ _ADVICE = {
         "Some versions lose a stream, another one on each rank.",
         "https://github.com/ROCm/rocm-systems/issues/1327",
     ),
-    "Q3": Advice(
-        "Call profiler.step() once an iteration, or give --step-marker REGEX.",
-        "Without steps all numbers are of the whole trace.",
-        "https://github.com/facebookresearch/HolisticTraceAnalysis/issues/238",
-    ),
     "Q4": Advice(
         "Do not rank by the raw durations of this trace.",
         "A few late completion stamps can become most of the GPU time.",

@@ -12,7 +12,7 @@ from commscope._version import __version__
 from commscope.analysis.breakdown import PARTITION
 from commscope.analysis.result import Analysis, analyse
 from commscope.columns import NONE, Bool, int64, nullable
-from commscope.findings.model import Metric, Trust
+from commscope.findings.model import WHOLE, Metric, Trust
 from commscope.findings.quality import trust_of
 from commscope.findings.trust_findings import findings_of
 from commscope.findings.versions import rocm_version
@@ -122,20 +122,24 @@ def _with_ratio(table: pa.Table) -> pa.Table:
 
 def _withhold(table: pa.Table, trust: Trust) -> pa.Table:
     """A partition of ranks, or of steps, with nulls for what the trace cannot support."""
-    rank = int64(table, "rank")
-    step = int64(table, "step") if "step" in table.column_names else np.full(len(rank), NONE)
     for metric, names in _RESTS_ON.items():
-        hide = np.zeros(len(rank), np.bool_)
-        for withheld in trust.withheld(metric):
-            hide |= ((withheld.rank is None) | (rank == withheld.rank)) & (
-                (withheld.step is None) | (step == withheld.step)
-            )
-        table = _blank(table, names, hide) if hide.any() else table
+        table = _blank(table, names, _is_withheld(table, trust, metric))
     return table
 
 
+def _is_withheld(table: pa.Table, trust: Trust, metric: Metric) -> Bool:
+    """Which rows, of a rank or of a rank's step, may not show a group of numbers."""
+    rank = int64(table, "rank")
+    step = int64(table, "step") if "step" in table.column_names else np.full(len(rank), WHOLE)
+    hide = np.zeros(len(rank), np.bool_)
+    for withheld in trust.withheld(metric):
+        of_rank = (rank == withheld.rank) | (withheld.rank is None)
+        hide |= of_rank & ((step == withheld.step) | (withheld.step is None))
+    return hide
+
+
 def _blank(table: pa.Table, names: tuple[str, ...], hide: Bool) -> pa.Table:
-    for name in names:
+    for name in names if hide.any() else ():
         column = table.column(name)
         kept = pc.if_else(pa.array(hide), pa.scalar(None, column.type), column)
         table = table.set_column(table.column_names.index(name), name, kept)
@@ -179,7 +183,7 @@ def _collectives(analysis: Analysis, trust: Trust) -> pa.Table:
         total["ranks"] += 1
         for name in ("count", "step_count", *_ZERO):
             total[name] += row[name]
-    hide = bool(trust.withheld(Metric.OVERLAP))
+    hide = bool(_is_withheld(analysis.ranks, trust, Metric.OVERLAP).any())
     rows = [_collective_row(row, steps, hide) for row in merged.values()]
     rows.sort(key=lambda row: (-row["communication_ns"], str(row)))
     return pa.Table.from_pylist(rows, schema=_COLLECTIVES)
@@ -190,8 +194,7 @@ def _calls(analysis: Analysis, trust: Trust, origin: int) -> pa.Table:
     table = analysis.collectives.drop_columns(["event"])
     start = pa.array(int64(table, "start_ns") - origin)
     table = table.set_column(table.column_names.index("start_ns"), "start_ns", start)
-    hide = np.full(table.num_rows, bool(trust.withheld(Metric.OVERLAP)))
-    return _blank(table, ("hidden_ns", "exposed_ns"), hide)
+    return _blank(table, ("hidden_ns", "exposed_ns"), _is_withheld(table, trust, Metric.OVERLAP))
 
 
 _ZERO = {"communication_ns": 0, "hidden_ns": 0, "exposed_ns": 0}
@@ -232,7 +235,8 @@ def _kernels(analysis: Analysis, trust: Trust) -> pa.Table:
     """Kernels by total time, with the share of communication that compute hid."""
     table = analysis.kernels
     total, hidden = int64(table, "total_ns"), int64(table, "hidden_ns")
-    unknown = (hidden == NONE) | (total == 0) | bool(trust.withheld(Metric.OVERLAP))
+    hide = _is_withheld(analysis.ranks, trust, Metric.OVERLAP).any()
+    unknown = (hidden == NONE) | (total == 0) | hide
     share = pa.array(hidden / np.maximum(total, 1), mask=unknown)
     table = table.drop_columns(["hidden_ns"]).append_column("hidden_share", share)
     return table.slice(0, 0) if trust.withheld(Metric.RANKINGS) else table
@@ -240,6 +244,5 @@ def _kernels(analysis: Analysis, trust: Trust) -> pa.Table:
 
 def _launch(analysis: Analysis, trust: Trust) -> pa.Table:
     table = analysis.launch
-    ranks = [withheld.rank for withheld in trust.withheld(Metric.LAUNCH)]
-    hide = np.isin(int64(table, "rank"), [r for r in ranks if r is not None]) | (None in ranks)
+    hide = _is_withheld(table, trust, Metric.LAUNCH)
     return _blank(table, _LAUNCH_NUMBERS, hide)

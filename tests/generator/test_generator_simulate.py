@@ -32,6 +32,9 @@ from commscope.generator.truth import InstanceTruth, StepTruth
 _NETWORK = Network(link=Link(0, 1000), copies=Link(0, 1000), eager_bytes=1000)
 
 
+_THREE = "comm c 0,1,2"
+
+
 def _run(*programs: str, comms: str = "comm c 0,1", costs: HostCosts = FREE) -> Simulation:
     """Simulates programs whose lines are separated by semicolons."""
     ranks = [f"rank {n} host\n" + p.replace(";", "\n") for n, p in enumerate(programs)]
@@ -65,6 +68,12 @@ def test_who_comes_first_waits_exactly_as_long_as_the_other_is_late(
 def test_nobody_is_a_straggler_where_all_arrive_at_once() -> None:
     truth = _only(_run("coll s c all_reduce 8", "coll s c all_reduce 8"))
     assert (truth.straggler, truth.skew_ns, _waits(truth)) == (None, 0, [0, 0])
+
+
+def test_of_several_that_are_last_the_lowest_rank_is_the_straggler() -> None:
+    late = "sleep 1;coll s c all_reduce 8"
+    truth = _only(_run("coll s c all_reduce 8", late, late, comms=_THREE))
+    assert truth.straggler == 1
 
 
 def test_launches_take_the_time_of_the_host_and_then_reach_the_device() -> None:
@@ -122,9 +131,6 @@ def test_transfer_times_are_rounded_up() -> None:
     assert Network(link=Link(0, 1000)).transfer_ns("c", "all_reduce", 100, 4) == 150
 
 
-_THREE = "comm c 0,1,2"
-
-
 @pytest.mark.parametrize(
     ("op", "size", "ends"),
     [
@@ -153,7 +159,7 @@ def test_no_transfer_time_is_known_where_nobody_ends_after_the_last_arrival() ->
     assert (truth.transfer_ns, _waits(truth)) == (None, [0, 0])
 
 
-@pytest.mark.parametrize(("size", "sender_end"), [(100, 100), (2000, 7000)])
+@pytest.mark.parametrize(("size", "sender_end"), [(1000, 1000), (1001, 6001)])
 def test_a_sender_waits_for_the_receiver_with_large_messages_only(
     size: int, sender_end: int
 ) -> None:
@@ -328,6 +334,12 @@ def test_steps_without_device_work_have_no_window() -> None:
     program = "step 0;comp s fwd 5;endstep;step 1;sleep 1;endstep;step 2;comp s fwd 5;endstep"
     steps = step_truths(_run(program, comms=""))
     assert [(t.start_ns, t.end_ns) for t in steps] == [(0, 5000), (None, None), (5000, 10_000)]
+
+
+def test_windows_tile_where_a_later_step_begins_early_on_another_stream() -> None:
+    program = "comp s fwd 9;step 0;comp s fwd 5;endstep;step 1;comp t fwd 7;endstep"
+    steps = step_truths(_run(program, comms=""))
+    assert [(t.start_ns, t.end_ns) for t in steps] == [(9000, 9000), (9000, 9000)]
 
 
 def test_copies_are_exposed_where_nothing_else_runs() -> None:

@@ -126,10 +126,21 @@ def test_schedules_survive_the_round_trip_as_text(name: str) -> None:
     assert from_text(to_text(schedule)) == schedule
 
 
-def test_a_schedule_without_steps_is_outside_every_step(tmp_path: Path) -> None:
-    text = "rank 0 h\ncomp s fwd 3\nstep 0\ncomp s fwd 5\nendstep\ncopy t h2d 99999\n"
-    text += "step 1\nsleep 3\nendstep\nstep 2\npush a\ncomp s fwd 7\npop\nendstep\ncomp s fwd 9\n"
-    simulation = simulate(from_text(text))
+@pytest.mark.parametrize(
+    "program",
+    [
+        # Work before, between and after the steps, and a step without any.
+        "comp s fwd 30;step 0;comp s fwd 50;endstep;copy t h2d 999999;step 1;sleep 3;endstep;"
+        "step 2;push a;comp s fwd 7;pop;endstep;comp s fwd 9",
+        # On another stream a later step begins before the earlier one.
+        "comp s fwd 90;step 0;comp s fwd 50;endstep;step 1;comp t fwd 7;comp s fwd 1;endstep",
+        # What takes no time makes no window.
+        "step 0;comp s fwd 0;comp s fwd 5;endstep;step 1;comp s fwd 0;endstep;"
+        "step 2;comp s fwd 1;endstep",
+    ],
+)
+def test_unusual_steps_are_analysed_exactly(program: str, tmp_path: Path) -> None:
+    simulation = simulate(from_text("rank 0 h\n" + program.replace(";", "\n")))
     write_traces(simulation, tmp_path)
     _assert_analysed_exactly(simulation, tmp_path)
 

@@ -19,12 +19,12 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
-from commscope.parsers import opening
-from commscope.parsers.opening import Part, Source, open_blocks, read_head, unpacked
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from commscope.errors import CommscopeError, UsageError
+from commscope.parsers import opening
+from commscope.parsers.opening import Part, Source, open_blocks, read_head, unpacked
 
 
 def zstd(data: bytes) -> bytes:

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from commscope.parsers.opening import open_blocks, read_head
-from commscope.parsers.sources import Found, find_sources, natural
 
 from commscope.errors import CorruptTrace, FormatError, UsageError
+from commscope.parsers.opening import open_blocks, read_head
+from commscope.parsers.sources import Found, find_sources, natural
 
 TEXT = b'{"traceEvents": [' + b'{"ph": "X"}, ' * 4000
 
