@@ -23,7 +23,7 @@ import gen_docs
 import commscope
 from commscope import errors, sample_traces, schema
 from commscope.config import load_config
-from commscope.findings.model import Evidence, Finding, Measured, Metric, Withheld
+from commscope.findings.model import Advice, Evidence, Finding, Measured, Metric, Withheld
 from commscope.parsers import PARSERS
 
 PAGES = gen_docs.pages()
@@ -128,6 +128,7 @@ def _full_report() -> dict[str, Any]:
         report.findings[0],
         measured={"time": Measured(1, "ns")},
         evidence=(Evidence(rank=0, step=1, t0_ns=0, t1_ns=1),),
+        advice=(Advice("do", "why", "source"),),
     )
     assert isinstance(finding, Finding)
     check = replace(report.trust.checks[0], withheld=(Withheld(Metric.IDLE, rank=0),))

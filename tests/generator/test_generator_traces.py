@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,19 +127,19 @@ def test_schedules_survive_the_round_trip_as_text(name: str) -> None:
     assert from_text(to_text(schedule)) == schedule
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        # Work before, between and after the steps, and a step without any.
-        "comp s fwd 30;step 0;comp s fwd 50;endstep;copy t h2d 999999;step 1;sleep 3;endstep;"
-        "step 2;push a;comp s fwd 7;pop;endstep;comp s fwd 9",
-        # On another stream a later step begins before the earlier one.
-        "comp s fwd 90;step 0;comp s fwd 50;endstep;step 1;comp t fwd 7;comp s fwd 1;endstep",
-        # What takes no time makes no window.
-        "step 0;comp s fwd 0;comp s fwd 5;endstep;step 1;comp s fwd 0;endstep;"
-        "step 2;comp s fwd 1;endstep",
-    ],
-)
+UNUSUAL = {
+    "work before, between and after the steps": """
+        comp s fwd 30;step 0;comp s fwd 50;endstep;copy t h2d 999999;step 1;sleep 3;endstep;
+        step 2;push a;comp s fwd 7;pop;endstep;comp s fwd 9""",
+    "a later step begins early on another stream": """
+        comp s fwd 90;step 0;comp s fwd 50;endstep;step 1;comp t fwd 7;comp s fwd 1;endstep""",
+    "what takes no time makes no window": """
+        step 0;comp s fwd 0;comp s fwd 5;endstep;step 1;comp s fwd 0;endstep;
+        step 2;comp s fwd 1;endstep""",
+}
+
+
+@pytest.mark.parametrize("program", UNUSUAL.values(), ids=UNUSUAL)
 def test_unusual_steps_are_analysed_exactly(program: str, tmp_path: Path) -> None:
     simulation = simulate(from_text("rank 0 h\n" + program.replace(";", "\n")))
     write_traces(simulation, tmp_path)
@@ -256,6 +257,20 @@ def test_the_reader_finds_what_the_trace_says_of_collectives(
         ]
         assert sorted(found) == _expected(simulation, rank)
     assert {row["source"] for row in rows} == {metadata}
+
+
+@each_vendor
+@pytest.mark.parametrize("metadata", ["args", "record", "annotation", "none"])
+def test_traces_are_sound_json_whatever_the_names(
+    vendor: Any, metadata: Any, tmp_path: Path
+) -> None:
+    text = 'comm "c\\ 0 the "only" one\nrank 0 "h\npush "p\ncoll s "c\\ barrier 0\npop\n'
+    simulation = simulate(from_text(text))
+    (file,) = write_traces(simulation, tmp_path, Style(vendor, metadata, with_host=True))
+    document = json.loads(file.read_bytes())
+    assert document["host"] == '"h'
+    assert document["distributedInfo"]["pg_config"][0]["pg_desc"] == 'the "only" one'
+    assert [e["name"] for e in document["traceEvents"] if e["cat"] == "user_annotation"] == ['"p']
 
 
 def test_traces_may_lack_sequence_numbers(tmp_path: Path) -> None:
