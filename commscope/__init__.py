@@ -30,6 +30,7 @@ from commscope.errors import (
 if TYPE_CHECKING:
     from commscope import sample_traces
     from commscope.api import analyze, load
+    from commscope.classify import Patterns
     from commscope.report.model import Report, ReportTable
     from commscope.trace import Trace
 else:
@@ -37,6 +38,7 @@ else:
     _MODULES = {
         "analyze": "commscope.api",
         "load": "commscope.api",
+        "Patterns": "commscope.classify",
         "Report": "commscope.report.model",
         "ReportTable": "commscope.report.model",
         "Trace": "commscope.trace",
@@ -60,6 +62,7 @@ __all__ = [
     "DataError",
     "FormatError",
     "NoDeviceEvents",
+    "Patterns",
     "RankConflict",
     "Report",
     "ReportTable",

@@ -6,9 +6,11 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from commscope.classify import NO_PATTERNS, Patterns
-from commscope.engine.load import Progress, load_trace, silent
+from commscope.engine.load import load_trace
+from commscope.engine.reading import RunProgress, silent
 from commscope.errors import UsageError
 from commscope.normalize import Options
 from commscope.normalize.selection import StepSelection
@@ -19,20 +21,22 @@ from commscope.trace import Trace
 #: Ranks are stored as int32.
 _MOST_RANKS = 2**31
 
+_Path = str | os.PathLike[str]
+
 
 def load(  # noqa: PLR0913 - one argument an option
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    paths: _Path | Sequence[_Path],
     *,
     patterns: Iterable[str] = (),
-    ranks: Mapping[int, str] | None = None,
-    capture: int | str | None = None,
+    ranks: Mapping[int, _Path] | None = None,
+    capture: int | Literal["all"] | None = None,
     step_marker: str | None = None,
     steps: str | None = None,
     skip_first: int = 0,
     unprofiled_step_ms: float | None = None,
     parser: str | None = None,
-    defaults: Patterns = NO_PATTERNS,
-    progress: Progress = silent,
+    default_patterns: Patterns = NO_PATTERNS,
+    progress: RunProgress = silent,
 ) -> Trace:
     """Reads traces into one Trace: all ranks of one capture.
 
@@ -42,11 +46,11 @@ def load(  # noqa: PLR0913 - one argument an option
         ranks: rank -> file, where the files do not tell.
         capture: number of the capture from 0 (oldest), ``"all"``; null: the newest complete one.
         step_marker: regular expression; each annotation that fits begins a step.
-        steps: step numbers and ranges such as ``"3-7,9"``.
-        skip_first: steps of each rank to leave out.
+        steps: step numbers and ranges such as ``"3-7,9"``; only those are counted, but in ranks.
+        skip_first: steps of each rank to leave out in the same way.
         unprofiled_step_ms: how long a step takes without the profiler, where it is known.
         parser: name of the parser, where the file does not tell.
-        defaults: patterns of a configuration file, after the ones given.
+        default_patterns: those of a configuration file, after the ones given.
         progress: called with file, its number, number of files, bytes read, bytes in all or null.
 
     Raises:
@@ -56,43 +60,55 @@ def load(  # noqa: PLR0913 - one argument an option
     """
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     options = Options(
-        patterns=Patterns.parse(list(patterns)).with_others(defaults),
+        patterns=Patterns.parse(list(patterns)).with_others(default_patterns),
         ranks=_ranks(ranks or {}),
         capture=_capture(capture),
-        step_marker=compiled(step_marker),
-        steps=StepSelection.parse(steps, skip_first),
-        unprofiled_step_ns=_step_ns(unprofiled_step_ms),
+        step_marker=_compiled(step_marker),
+        steps=_steps(steps, skip_first),
     )
-    return load_trace(given, options, parser=parser, progress=progress)
+    return load_trace(
+        given,
+        options,
+        parser=parser,
+        unprofiled_step_ns=_step_ns(unprofiled_step_ms),
+        progress=progress,
+    )
 
 
-def _ranks(given: Mapping[int, str]) -> dict[int, str]:
-    for rank, file in given.items():
-        if not 0 <= rank < _MOST_RANKS:
-            raise UsageError(
-                f"--rank {rank}={file}: a rank is a number from 0 to {_MOST_RANKS - 1}"
-            )
-    return dict(given)
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _capture(given: int | str | None) -> int | str | None:
-    if given is None or given == "all" or isinstance(given, int):
+def _ranks(given: Mapping[int, _Path]) -> dict[int, str]:
+    for rank in given:
+        if not _is_count(rank) or rank >= _MOST_RANKS:
+            raise UsageError(f"rank {rank!r}: a rank is a whole number from 0 to {_MOST_RANKS - 1}")
+    return {rank: os.fspath(file) for rank, file in given.items()}
+
+
+def _capture(given: int | Literal["all"] | None) -> int | Literal["all"] | None:
+    if given is None or given == "all" or _is_count(given):
         return given
-    if not re.fullmatch("[0-9]{1,9}", given):
-        raise UsageError(f"--capture {given}: a number from 0, or all")
-    return int(given)
+    raise UsageError(f"capture {given!r}: a whole number from 0, or 'all'")
+
+
+def _steps(ranges: str | None, skip_first: int) -> StepSelection:
+    if not _is_count(skip_first):
+        raise UsageError(f"skip first {skip_first!r}: a whole number from 0")
+    if ranges is not None and not isinstance(ranges, str):
+        raise UsageError(f"steps {ranges!r}: write them as text, such as '3-7,9'")
+    return StepSelection.parse(ranges, skip_first)
 
 
 def _step_ns(given_ms: float | None) -> int | None:
     if given_ms is None:
         return None
-    if not 0 < given_ms < math.inf:
-        raise UsageError(f"--unprofiled-step-ms {given_ms}: a time above 0, in milliseconds")
+    if not isinstance(given_ms, (int, float)) or not 0 < given_ms < math.inf:
+        raise UsageError(f"unprofiled step {given_ms!r} ms: a number above 0, in milliseconds")
     return round(given_ms * 1e6)
 
 
-def compiled(pattern: str | None) -> re.Pattern[str] | None:
-    """A regular expression of the user; raises UsageError where it is none."""
+def _compiled(pattern: str | None) -> re.Pattern[str] | None:
     try:
         return None if pattern is None else re.compile(pattern)
     except re.error as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -34,3 +36,19 @@ def codes(table: pa.Table, name: str) -> tuple[Int64, list[str]]:
 def nullable(values: Int64) -> pa.Array:
     """An int64 array as Arrow, ``NONE`` becoming null."""
     return pa.array(values, pa.int64(), mask=values == NONE)
+
+
+def flagged(events: pa.Table, flag: int) -> Bool:
+    """Which events have any of these bits of ``commscope.schema.Flag``."""
+    return np.asarray((np.asarray(events.column("flags").to_numpy()) & flag) != 0)
+
+
+def where_word(table: pa.Table, name: str, wanted: Callable[[str], object]) -> Bool:
+    """Which rows of a dictionary column have a word that is wanted; null never is."""
+    rows, words = codes(table, name)
+    return np.asarray(np.array([bool(wanted(word)) for word in words] + [False])[rows])
+
+
+def where_equal(table: pa.Table, name: str, word: str) -> Bool:
+    """Which rows of a dictionary column have this word."""
+    return where_word(table, name, word.__eq__)

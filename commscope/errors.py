@@ -1,7 +1,10 @@
 """Every error commscope raises on purpose, and the exit code each one ends the program with.
 
     CommscopeError            [1]
-    ├── UsageError            [2]  the command or the call asks for something impossible
+    ├── UsageError            [2]  the command or the call asks for something impossible: also a
+    │   │                          file that is missing, that the system does not let us read, or
+    │   │                          an output that cannot be written
+    │   └── ScheduleError          a schedule of commscope.generator contradicts itself
     ├── FormatError           [3]  the bytes of a file cannot be read as a trace
     │   ├── UnknownFormat          no parser recognises the file
     │   ├── AmbiguousFormat        several parsers recognise it equally well

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 #: Control characters (with DEL and C1), bidirectional marks, zero-width characters, surrogates.
 _HOSTILE = re.compile(
@@ -14,6 +16,21 @@ _HOSTILE = re.compile(
 def plain(text: str) -> str:
     """The text without anything that could steer a terminal or reorder what is read."""
     return _HOSTILE.sub("\ufffd", text)
+
+
+def json_text(document: Any) -> str:
+    """JSON with sorted keys and one line feed at the end, in which nothing steers a terminal.
+
+    Hostile characters are escaped, so that names keep them; a lone surrogate, which no UTF-8 can
+    hold, becomes U+FFFD. Raises ValueError on NaN and Infinity.
+    """
+    text = json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
+    return "".join(f"{_HOSTILE.sub(_escaped, line)}\n" for line in text.split("\n"))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return "\\ufffd" if 0xD800 <= code < 0xE000 else json.dumps(found[0])[1:-1]
 
 
 def shortened(text: str, width: int) -> str:

@@ -6,6 +6,9 @@ A null means "the source does not say"; it is never written as 0, -1 or "".
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import pyarrow as pa
 
 from commscope.errors import SchemaError
@@ -38,7 +41,9 @@ _DURATION = _column("dur_ns", pa.int64(), "length", unit="ns")
 EVENTS = pa.schema(
     [
         _RANK,
-        _column("device", pa.int32(), "device number as the trace gives it"),
+        _column(
+            "device", pa.int32(), "device number as the trace gives it; negative: it gives none"
+        ),
         _column("stream", pa.int64(), "stream, or on older ROCm the hardware queue", nullable=True),
         _column("queue", pa.int64(), "hardware queue, where the trace tells it", nullable=True),
         _column("kind", TEXT, "kernel, memcpy or memset"),
@@ -82,6 +87,19 @@ COLLECTIVES = pa.schema(
         _column("bytes", pa.int64(), "size as nccl-tests counts it", unit="bytes", nullable=True),
         _column("group_size", pa.int32(), "number of members", nullable=True),
         _column("members", pa.list_(pa.int32()), "global ranks of the members", nullable=True),
+        _column("peer", pa.int32(), "the other rank of a send or a receive", nullable=True),
+        _column(
+            "send_sizes",
+            pa.list_(pa.int64()),
+            "elements sent to each member, of an all_to_all with uneven splits",
+            nullable=True,
+        ),
+        _column(
+            "receive_sizes",
+            pa.list_(pa.int64()),
+            "elements received from each member, of an all_to_all with uneven splits",
+            nullable=True,
+        ),
         _column("is_async", pa.bool_(), "issued asynchronously", nullable=True),
         _column("source", TEXT, "how it is known: args, record, annotation or name"),
     ]
@@ -107,7 +125,9 @@ RANKS = pa.schema(
     [
         _RANK,
         _column("host", TEXT, "host name", nullable=True),
-        _column("device", pa.int32(), "device number as the trace gives it"),
+        _column(
+            "device", pa.int32(), "device number as the trace gives it; negative: it gives none"
+        ),
         _column("pid", pa.int64(), "process id", nullable=True),
         _column("local_rank", pa.int32(), "rank within the host", nullable=True),
         _column("gpu", TEXT, "product name of the GPU", nullable=True),
@@ -141,9 +161,16 @@ PARSED_HOST = _optional(HOST, "rank")
 PARSED_COLLECTIVES = _optional(COLLECTIVES, "rank")
 
 
-def empty(schema: pa.Schema) -> pa.Table:
-    """A table of the schema without rows."""
-    return schema.empty_table()
+def table_of(columns: Mapping[str, Sequence[Any]], schema: pa.Schema, what: str) -> pa.Table:
+    """The table of Python values, one sequence a column of the schema; raises as ``conform``."""
+    arrays = [_array(columns[field.name], field.type) for field in schema]
+    return conform(pa.Table.from_arrays(arrays, names=schema.names), schema, what)
+
+
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_dictionary(kind):
+        return pa.array(values, pa.string()).dictionary_encode()
+    return pa.array(values, kind)
 
 
 def conform(table: pa.Table, schema: pa.Schema, what: str) -> pa.Table:

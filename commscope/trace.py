@@ -13,7 +13,8 @@ import pyarrow as pa
 class Classes:
     """What every activity is; see ``commscope.classify``.
 
-    ``of_event`` is aligned with ``Trace.events``; ``family`` with the dictionary of its names.
+    ``of_event`` is aligned with ``Trace.events``. ``family``, aligned with the dictionary of its
+    names, holds for those that are compute.
     """
 
     of_event: npt.NDArray[np.uint8]
@@ -37,7 +38,8 @@ class SourceFile:
     events_lost: int
     bytes_lost: int
     cut: str | None
-    last_good_ns: int | None
+    lacks_events: bool  #: it was cut before the end of its events
+    last_good_ns: int | None  #: begin of the last event read before a cut, on the wall clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +74,31 @@ class StepSource:
     says: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Trace:
     """All ranks of one capture: tables of ``commscope.schema`` with what is known of them.
 
-    The host table keeps the ranks' own clocks; so do the events.
+    The host table keeps the ranks' own clocks; so do the events. ``steps`` are those that the user
+    chose, in the words of ``selection`` (null: all), ``all_steps`` those of the trace.
     """
 
     events: pa.Table
     host: pa.Table
     collectives: pa.Table
     steps: pa.Table
+    all_steps: pa.Table
     ranks: pa.Table
     classes: Classes
     step_source: StepSource
     files: tuple[SourceFile, ...]
     repairs: tuple[Repair, ...]
     notes: tuple[Note, ...]
+    selection: str | None = None
     unprofiled_step_ns: int | None = None  #: a step without the profiler, where it is known
 
-    def _repr_html_(self) -> str:
+    def __repr__(self) -> str:
         ranks, steps = self.ranks.num_rows, len(set(self.steps.column("step").to_pylist()))
-        return f"<b>Trace</b>: {ranks} ranks, {steps} steps, {self.events.num_rows:,} activities"
+        return f"<Trace: {ranks} ranks, {steps} steps, {self.events.num_rows:,} activities>"
+
+    def _repr_html_(self) -> str:
+        return f"<b>Trace</b>{repr(self)[6:-1]}"

@@ -38,7 +38,10 @@ class Health:
     events_lost: int = 0  #: pieces of text that should have been events and could not be read
     bytes_lost: int = 0  #: bytes of those, and of text that follows the trace
     cut: str | None = None  #: why the file ends before its end, or null
-    last_good_ns: int | None = None  #: begin of the last event that was read before a cut
+    lacks_events: bool = False  #: the cut lies before the end of the events, so some are missing
+    last_good_ns: int | None = (
+        None  #: begin of the last activity or call before a cut; null without
+    )
     notes: tuple[str, ...] = ()  #: what else a user must know, one sentence each
 
     @property
@@ -109,7 +112,7 @@ class Parser(Protocol):
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """How names of its files usually end."""
+        """How names of its files end, and hardly those of others."""
         ...
 
     def match(self, head: bytes, source: Source) -> Match:

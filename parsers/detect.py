@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 
 from commscope.errors import AmbiguousFormat, UnknownFormat, UsageError
 from commscope.parsers import PARSERS
 from commscope.parsers.appearance import looks_like
 from commscope.parsers.base import Confidence, Match, Parser
 from commscope.parsers.opening import Source
-
-_GROUP = "commscope.parsers"
+from commscope.parsers.plugins import plugins
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +22,7 @@ class Opinion:
 
 def all_parsers() -> tuple[Parser, ...]:
     """The parsers that come with commscope, and those of installed plug-ins."""
-    return PARSERS + tuple(entry.load()() for entry in entry_points(group=_GROUP))
+    return PARSERS + plugins()
 
 
 def opinions(head: bytes, source: Source) -> list[Opinion]:

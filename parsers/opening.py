@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -31,10 +32,11 @@ _CHUNKS_AHEAD = 4
 _DRAINED_BYTES = 256 << 10
 _MOST_COMPRESSIONS = 3
 _POLL_MS = 50
+_MOST_UNPACKED = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Extent:
     """Where the bytes of an archive's member lie in the archive."""
 
     offset: int  #: first byte of the member as stored
@@ -54,7 +56,7 @@ class Source:
     size: int | None = None  #: bytes as stored, so compressed
     modified: int | None = None  #: time of the last change, ns
     named: bool = True  #: the user named it, rather than a folder, archive or pattern with it
-    part: Part | None = None  #: where the member lies in its archive
+    extent: Extent | None = None  #: where the member lies in its archive
 
 
 class _File:
@@ -65,8 +67,8 @@ class _File:
         self.taken = 0
         self.stopped = threading.Event()
         self._file, self._label = file, source.label
-        self._offset = source.part.offset if source.part else 0
-        self._size = source.part.size if source.part else None
+        self._offset = source.extent.offset if source.extent else 0
+        self._size = source.extent.size if source.extent else None
 
     def read(self, n: int, /) -> bytes:
         if self._size is not None:
@@ -151,18 +153,16 @@ def unreadable(label: str, error: Exception) -> UsageError:
     return UsageError(f"{label}: cannot be read ({reason}); check the name and the permissions")
 
 
-_pipes: dict[BinaryIO | Path, _Pipe] = {}
-
-
 def _pipe_of(source: Source) -> _Pipe:
-    """The one pipe of this path: its head must outlive whoever looks at it."""
+    """The session's one pipe of this path: its head must outlive whoever looks at it."""
+    pipes = _session.get().pipes
     if source.path is None and sys.stdin is None:
         raise UsageError(f"{source.label}: standard input is closed; name a file")
     key = sys.stdin.buffer if source.path is None else source.path
-    if key not in _pipes:
+    if key not in pipes:
         stream = key.open("rb") if isinstance(key, Path) else key
-        _pipes[key] = _Pipe(source.label, stream)
-    return _pipes[key]
+        pipes[key] = _Pipe(source.label, stream)
+    return pipes[key]
 
 
 def _stored(source: Source, rehearsal: bool) -> _File | _Piped:
@@ -170,7 +170,7 @@ def _stored(source: Source, rehearsal: bool) -> _File | _Piped:
     try:
         if source.path is None or stat.S_ISFIFO(source.path.stat().st_mode):
             return _Piped(_pipe_of(source), source, rehearsal)
-        if source.part and source.part.unpacked:
+        if source.extent and source.extent.unpacked:
             return _File(os.dup(unpacked(source.path, source.modified).file), source)
         return _File(os.open(source.path, os.O_RDONLY), source)
     except OSError as error:
@@ -180,12 +180,12 @@ def _stored(source: Source, rehearsal: bool) -> _File | _Piped:
 class _Pipeline:
     """All layers of a source, the stored bytes at the bottom."""
 
-    def __init__(self, stored: _File | _Piped, part: Part | None, n: int) -> None:
+    def __init__(self, stored: _File | _Piped, extent: Extent | None, n: int) -> None:
         self.stored = stored
         self.layers: list[Layer] = [stored]
-        if part and part.method:
-            self.layers.append(CODECS[part.method](stored))
-        self.hashed = Hashed(self.layers[-1], part.crc if part else None)
+        if extent and extent.method:
+            self.layers.append(CODECS[extent.method](stored))
+        self.hashed = Hashed(self.layers[-1], extent.crc if extent else None)
         self.layers.append(self.hashed)
         for _ in range(_MOST_COMPRESSIONS):
             peeked = Peeked(self.layers[-1], n)
@@ -208,7 +208,7 @@ class _Pipeline:
 @contextmanager
 def _pipeline(source: Source, n: int, *, rehearsal: bool) -> Iterator[_Pipeline]:
     with closing(_stored(source, rehearsal)) as stored:
-        yield _Pipeline(stored, source.part, n)
+        yield _Pipeline(stored, source.extent, n)
 
 
 class Blocks:
@@ -315,14 +315,51 @@ class Unpacked:
             data = data[os.write(self.file, data) :]
 
 
-@lru_cache(maxsize=8)
-def unpacked(path: Path, modified: int | None) -> Unpacked:  # noqa: ARG001
+def unpacked(path: Path, modified: int | None) -> Unpacked:
     """The archive at the path, decompressed once for all its members.
 
     Raises UsageError where it cannot be read, CommscopeError where the temporary folder is full.
     """
+    return _session.get().unpacked(path, modified)
+
+
+def _unpack(path: Path, modified: int | None) -> Unpacked:  # noqa: ARG001
     try:
         return Unpacked(Source(path, label=path.name))
     except OSError as error:
         reason = f"{path.name}: cannot be unpacked ({error.strerror})"
         raise CommscopeError(f"{reason}; name a folder with room in TMPDIR") from error
+
+
+class _Session:
+    """What is opened once for all who read it: pipes, and compressed archives."""
+
+    def __init__(self) -> None:
+        self.pipes: dict[BinaryIO | Path, _Pipe] = {}
+        self.unpacked = lru_cache(maxsize=_MOST_UNPACKED)(_unpack)
+
+    def close(self) -> None:
+        """Closes them all but standard input, which is not ours."""
+        for key, pipe in self.pipes.items():
+            if isinstance(key, Path):
+                pipe.close()
+        self.pipes.clear()
+        self.unpacked.cache_clear()
+
+
+#: The one by default lasts as long as the process.
+_session = ContextVar("_session", default=_Session())  # noqa: B039
+
+
+@contextmanager
+def open_session() -> Iterator[None]:
+    """Pipes and unpacked archives that are opened inside the context are closed at its end.
+
+    Inside, a pipe can be looked at and then read once; a later session opens it anew.
+    """
+    with closing(_Session()) as session:
+        token = _session.set(session)
+        try:
+            yield
+        finally:
+            _session.reset(token)

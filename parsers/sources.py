@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from commscope.errors import CorruptTrace, FormatError, UsageError
-from commscope.parsers.opening import Part, Source, is_packed, read_head, unpacked, unreadable
+from commscope.parsers.opening import Extent, Source, is_packed, read_head, unpacked, unreadable
 
 _HEAD_BYTES = 512
 _ZIP_METHODS = {0: None, 8: "deflate", 12: "bz2", 93: "zstd"}
@@ -229,18 +229,18 @@ def list_members(archive: Source, kind: str, remarks: list[str]) -> list[Source]
     file = _unpacked(archive, archive.path, remarks) if packed else archive.path
     with open(file, "rb") as plain:
         plain.seek(0)
-        parts = _zip_parts if kind == "zip" else _tar_parts
-        members = dict(parts(archive, plain, remarks))
+        extents = _zip_extents if kind == "zip" else _tar_extents
+        members = dict(extents(archive, plain, remarks))
     return [
         replace(
             archive,
             member=name,
             label=f"{archive.label}/{_valid(name)}",
-            size=part.size,
+            size=extent.size,
             named=False,
-            part=replace(part, unpacked=packed),
+            extent=replace(extent, unpacked=packed),
         )
-        for name, part in members.items()
+        for name, extent in members.items()
     ]
 
 
@@ -251,13 +251,13 @@ def _unpacked(archive: Source, path: Path, remarks: list[str]) -> int:
     return os.dup(whole.file)
 
 
-def _zip_parts(archive: Source, file: BinaryIO, _: list[str]) -> Iterator[tuple[str, Part]]:
+def _zip_extents(archive: Source, file: BinaryIO, _: list[str]) -> Iterator[tuple[str, Extent]]:
     try:
         for info in zipfile.ZipFile(file).infolist():
             name = _tidy(info.filename)
             if name and not info.is_dir():
                 _refuse_unreadable(archive, info)
-                yield name, _zip_part(info, file)
+                yield name, _zip_extent(info, file)
     except _ARCHIVE_ERRORS as error:
         raise CorruptTrace(
             f"{archive.label}: damaged zip archive ({error}); copy it again or unpack it first"
@@ -273,22 +273,24 @@ def _refuse_unreadable(archive: Source, info: zipfile.ZipInfo) -> None:
         raise FormatError(f"{archive.label}: member {info.filename} {method}; {advice}")
 
 
-def _zip_part(info: zipfile.ZipInfo, file: BinaryIO) -> Part:
+def _zip_extent(info: zipfile.ZipInfo, file: BinaryIO) -> Extent:
     file.seek(info.header_offset)
     magic, name_bytes, extra_bytes = _ZIP_LOCAL.unpack(file.read(_ZIP_LOCAL.size))
     if magic != b"PK\x03\x04":
         raise zipfile.BadZipFile(f"no member at byte {info.header_offset}")
     offset = info.header_offset + _ZIP_LOCAL.size + name_bytes + extra_bytes
-    return Part(offset, info.compress_size, _ZIP_METHODS[info.compress_type], info.CRC)
+    return Extent(offset, info.compress_size, _ZIP_METHODS[info.compress_type], info.CRC)
 
 
-def _tar_parts(archive: Source, file: BinaryIO, remarks: list[str]) -> Iterator[tuple[str, Part]]:
+def _tar_extents(
+    archive: Source, file: BinaryIO, remarks: list[str]
+) -> Iterator[tuple[str, Extent]]:
     try:
         with tarfile.open(fileobj=file, mode="r:") as members:
             for info in members:
                 name = _tidy(info.name)
                 if name and info.isreg() and not info.issparse() and info.size >= 0:
-                    yield name, Part(info.offset_data, info.size)
+                    yield name, Extent(info.offset_data, info.size)
             file.seek(members.offset)
             is_whole = not file.read(tarfile.BLOCKSIZE).strip(b"\0")
     except _ARCHIVE_ERRORS:

@@ -111,6 +111,18 @@ class TraceBuilder:
         given = {"stream": stream, **metadata, **args}
         return self._activity("kernel", name, start_us, dur_us, given)
 
+    def record(self, op: str, external_id: int, **args: Any) -> TraceBuilder:
+        """What the host says of the collective with this external id."""
+        given = {"External id": external_id, "Collective name": _OPS.get(op, op), **args}
+        return self.span("cpu_op", "record_param_comms", 1, 1, **given)
+
+    def gpu_annotation(
+        self, name: str, start_us: Any, dur_us: Any, stream: Any = 0, device: Any = 0, **args: Any
+    ) -> TraceBuilder:
+        """An annotation of the host, shown on the stream it covers."""
+        span = {"ph": "X", "cat": "gpu_user_annotation", "name": name, "pid": device}
+        return self.event(**span, tid=stream, ts=start_us, dur=dur_us, args={**args})
+
     def flow(self, start_us: Any = 0) -> TraceBuilder:
         """An arrow from the host to the device, which the analysis does not need."""
         return self.event(

@@ -79,6 +79,15 @@ def test_options_are_those_of_the_command_line(tmp_path: Path) -> None:
         {"capture": "x"},
         {"capture": "\u0663"},
         {"capture": -1},
+        {"capture": "1"},
+        {"capture": 1.0},
+        {"capture": True},
+        {"skip_first": -1},
+        {"skip_first": "1"},
+        {"steps": 3},
+        {"ranks": {"0": "rank0.json"}},
+        {"ranks": {1.5: "rank0.json"}},
+        {"unprofiled_step_ms": "3"},
         {"capture": 9},
         {"ranks": {-1: "rank0.json"}},
         {"ranks": {2**31: "rank0.json"}},
@@ -95,6 +104,25 @@ def test_options_are_those_of_the_command_line(tmp_path: Path) -> None:
 def test_wrong_options_are_usage_errors(wrong: dict[str, object], run_folder: Path) -> None:
     with pytest.raises(commscope.UsageError):
         commscope.load(run_folder, **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"capture": -1}, {"ranks": {-1: "a"}}, {"skip_first": -1}, {"unprofiled_step_ms": -1}]
+)
+def test_errors_of_the_library_name_no_option(wrong: dict[str, object], run_folder: Path) -> None:
+    with pytest.raises(commscope.UsageError, match=r"^[^-]*-1") as error:
+        commscope.load(run_folder, **wrong)  # type: ignore[arg-type]
+    assert "--" not in str(error.value)
+
+
+def test_ranks_may_be_paths_and_patterns_have_a_name(tmp_path: Path) -> None:
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_bytes(trace(None))
+    patterns = commscope.Patterns.parse(["communication=^Cijk"])
+    files = {3: tmp_path / "a.json", 4: tmp_path / "b.json"}
+    loaded = commscope.load(tmp_path, ranks=files, default_patterns=patterns)
+    assert loaded.ranks.column("rank").to_pylist() == [3, 4]
+    assert commscope.analyze(loaded).steps.to_pandas()["compute_ns"].eq(0).all()
 
 
 @pytest.mark.parametrize("paths", [[], "", "gone.json", "\0"])

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from support import case
 
-from commscope.classify import ActivityClass, classify_names
+from commscope.classify import CLASS_FAMILIES, ActivityClass, classes_of, families_of
 
 H200 = {
     "a2a": (3, 3),
@@ -51,6 +51,12 @@ REAL = {
 }
 
 
+def labels(names: list[str]) -> list[tuple[ActivityClass, str]]:
+    """Class and family of each name."""
+    found = zip(map(ActivityClass, classes_of(names)), families_of(names), strict=True)
+    return [(of, CLASS_FAMILIES.get(of, family)) for of, family in found]
+
+
 def durations(path: str) -> dict[str, list[float]]:
     """Durations of all kernels of a real Kineto file, by name."""
     document = json.loads(gzip.decompress(case(path).read_bytes()))
@@ -65,11 +71,10 @@ def durations(path: str) -> dict[str, list[float]]:
 @pytest.mark.parametrize("path", REAL)
 def test_real_kernels(path: str) -> None:
     kernels = durations(path)
-    classes, families = classify_names(list(kernels))
     count: Counter[ActivityClass] = Counter()
     time_of: Counter[str] = Counter()
-    for of, family, each in zip(classes, families, kernels.values(), strict=True):
-        count[ActivityClass(of)] += len(each)
+    for (of, family), each in zip(labels(list(kernels)), kernels.values(), strict=True):
+        count[of] += len(each)
         time_of[family] += sum(each)
     assert count[ActivityClass.COMMUNICATION] == REAL[path]
     assert time_of["other"] < 0.02 * time_of.total()
@@ -77,7 +82,7 @@ def test_real_kernels(path: str) -> None:
 
 def test_copy_kernels_of_rocm_are_no_compute() -> None:
     kernels = durations("amd/kineto/mi350_rocprofiler_sdk_backend.json.gz")
-    classes, _ = classify_names(list(kernels))
+    classes = classes_of(list(kernels))
     copies = [n for n, of in zip(kernels, classes, strict=True) if of == ActivityClass.COPY]
     assert sum(len(kernels[n]) for n in copies) == 2
     assert all(name.startswith("__amd_rocclr_") for name in copies)
@@ -87,8 +92,7 @@ def test_a_rocprofv3_trace_of_a_training() -> None:
     path = case("amd/rocprofv3_json/mi350_train_908_results.json.gz")
     tool = json.loads(gzip.decompress(path.read_bytes()))["rocprofiler-sdk-tool"][0]
     names = {k["kernel_id"]: k["formatted_kernel_name"] for k in tool["kernel_symbols"]}
-    classes, families = classify_names(list(names.values()))
-    of_id = dict(zip(names, zip(classes, families, strict=True), strict=True))
+    of_id = dict(zip(names, labels(list(names.values())), strict=True))
     count = Counter(
         of_id[d["dispatch_info"]["kernel_id"]] for d in tool["buffer_records"]["kernel_dispatch"]
     )

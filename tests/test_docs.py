@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from support import ROOT
 
@@ -110,14 +109,6 @@ def test_every_rule_is_described() -> None:
     assert re.findall(r"^### (\w+)", page, re.MULTILINE) == list(doc_sections.rules())
     for metric in Metric:
         assert f"| {metric.value} |" in page
-
-
-@pytest.mark.parametrize("name", list(doc_sections.commands()))
-def test_every_option_is_described(name: str) -> None:
-    section = _section(_text(ROOT / "docs/cli.md"), f"## commscope {name}")
-    for parameter in doc_sections.commands()[name].params:
-        if isinstance(parameter, click.Option):
-            assert all(f"`{spelling}`" in section for spelling in parameter.opts)
 
 
 @cache

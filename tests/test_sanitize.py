@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import unicodedata
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commscope.sanitize import plain, shortened
+from commscope.sanitize import json_text, plain, shortened
 
 #: Marks that no control category holds but that still change how a line reads.
 _REORDERING = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -44,6 +45,25 @@ def test_ordinary_text_stays(text: str) -> None:
 )
 def test_hostile_text_is_replaced_one_to_one(text: str, expected: str) -> None:
     assert plain(text) == expected
+
+
+@given(st.text(st.characters(blacklist_categories=["Cs"])))
+def test_json_keeps_any_text_and_shows_none_that_is_hostile(text: str) -> None:
+    written = json_text({text: [text]})
+    assert json.loads(written) == {text: [text]}
+    assert all(plain(line) == line for line in written.split("\n"))
+
+
+def test_json_has_one_form() -> None:
+    assert json_text({"b": 1, "a": ["\x7f\x9b\u202e\U000e0041\u00fc\ud800"]}) == (
+        '{\n "a": [\n  "\\u007f\\u009b\\u202e\\udb40\\udc41\u00fc\\ufffd"\n ],\n "b": 1\n}\n'
+    )
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_json_has_no_number_that_json_lacks(value: float) -> None:
+    with pytest.raises(ValueError, match="Out of range"):
+        json_text([value])
 
 
 @given(st.text(), st.integers(0, 20))

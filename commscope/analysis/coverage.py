@@ -8,7 +8,16 @@ import numpy as np
 import pyarrow as pa
 
 from commscope.analysis.groups import group_rows, is_among
-from commscope.columns import NONE, Bool, Int64, codes, int64, nullable
+from commscope.columns import (
+    NONE,
+    Bool,
+    Int64,
+    flagged,
+    int64,
+    nullable,
+    where_equal,
+    where_word,
+)
 from commscope.schema import Flag
 from commscope.trace import Trace
 
@@ -35,15 +44,9 @@ def graph_coverage(trace: Trace) -> pa.Table:
 
 def _named(host: pa.Table, pattern: re.Pattern[str]) -> Bool:
     """Calls that can launch, carry an id, and have such a name."""
-    rows, words = codes(host, "name")
-    fits = np.array([bool(pattern.search(word)) for word in words] + [False])[rows]
     has_id = int64(host, "correlation") != NONE
-    return np.asarray(_of_kind(host, "launch") & has_id & fits)
-
-
-def _of_kind(host: pa.Table, kind: str) -> Bool:
-    rows, words = codes(host, "kind")
-    return np.asarray(np.array([word == kind for word in words] + [False])[rows])
+    is_launch = where_equal(host, "kind", "launch")
+    return np.asarray(is_launch & has_id & where_word(host, "name", pattern.search))
 
 
 def _coverage(trace: Trace, chosen: Bool) -> pa.Table:
@@ -84,26 +87,28 @@ def _after_last(rank: Int64, found: Bool, ranks: int) -> Bool:
 
 def _found(trace: Trace, rows: Int64) -> Bool:
     """Which of the host's rows have a correlation that an activity of their rank has."""
-    events, host = trace.events, trace.host
-    correlation = int64(events, "correlation")
-    broken = (np.asarray(events.column("flags").to_numpy()) & Flag.BROKEN) != 0
-    recorded = (correlation != NONE) & ~broken
-    keys = _keys(int64(events, "rank")[recorded], correlation[recorded])
-    return is_among(_keys(int64(host, "rank")[rows], int64(host, "correlation")[rows]), keys)
+    correlation = int64(trace.events, "correlation")
+    recorded = np.flatnonzero((correlation != NONE) & ~flagged(trace.events, Flag.BROKEN))
+    rank, of_call = int64(trace.events, "rank")[recorded], int64(trace.host, "rank")[rows]
+    call = int64(trace.host, "correlation")[rows]
+    found = np.zeros(len(rows), np.bool_)
+    for one in np.unique(of_call):  # both are in order of rank
+        mine, theirs = _of_rank(of_call, one), _of_rank(rank, one)
+        found[mine] = is_among(call[mine], correlation[recorded[theirs]])
+    return found
 
 
-def _keys(rank: Int64, correlation: Int64) -> Int64:
-    """One number for a rank and a correlation, which is of 32 bits in practice."""
-    return correlation ^ (rank << 40)
+def _of_rank(ranks: Int64, one: int) -> slice:
+    first, end = np.searchsorted(ranks, (one, one + 1))
+    return slice(int(first), int(end))
 
 
 def _captured(host: pa.Table) -> Bool:
     """Rows that begin between the begin and the end of a graph capture on their thread."""
-    is_mark = _of_kind(host, "capture")
+    is_mark = where_equal(host, "kind", "capture")
     if not is_mark.any():
         return is_mark
-    names, words = codes(host, "name")
-    is_begin = np.array(["Begin" in word for word in words] + [False])[names]
+    is_begin = where_word(host, "name", lambda word: "Begin" in word)
     thread, _ = group_rows([int64(host, "rank"), int64(host, "thread")])
     order = np.lexsort((~is_mark, int64(host, "start_ns"), thread))  # a mark before what is in it
     thread, marks = thread[order], np.flatnonzero(is_mark[order])

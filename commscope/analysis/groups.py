@@ -27,3 +27,12 @@ def is_among(values: Int64, others: Int64) -> Bool:
     ordered = np.sort(others)
     place = np.searchsorted(ordered, values)
     return np.asarray(ordered[np.minimum(place, len(ordered) - 1)] == values)
+
+
+def rows_among(keys: Sequence[Int64], others: Sequence[Int64]) -> Bool:
+    """Which rows are alike, in all columns, to one of the others."""
+    count = len(keys[0])
+    group, first = group_rows([np.concatenate(both) for both in zip(keys, others)])
+    there = np.zeros(len(first), np.bool_)
+    there[group[count:]] = True
+    return np.asarray(there[group[:count]])

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from commscope.analysis.chosen import in_chosen_steps
 from commscope.analysis.groups import group_rows
-from commscope.analysis.timeline import Timeline, counting
-from commscope.classify import ActivityClass
-from commscope.columns import Bool, Int64, codes, int64
+from commscope.analysis.percentiles import group_percentile
+from commscope.analysis.timeline import Activities, Timeline, counting
+from commscope.classify import CLASS_FAMILIES, ActivityClass
+from commscope.columns import Bool, Int64, codes, int64, where_equal
 from commscope.intervals import measure
 from commscope.trace import Trace
 
@@ -20,9 +22,10 @@ def kernel_table(trace: Trace, timeline: Timeline) -> pa.Table:
 
     Columns: ``name``, ``family``, ``class``, ``count``, ``total_ns``, ``p50_ns``, ``max_ns``, and
     ``hidden_ns``: of communication the part during which compute ran, else null. Durations are
-    those of single activities: the sum over concurrent ones exceeds the time they took.
+    those of single activities: the sum over concurrent ones exceeds the time they took. Where the
+    user chose steps, only what was launched in these counts.
     """
-    found = timeline.activities
+    found = _chosen(trace, timeline.activities)
     names, words = codes(trace.events, "name")
     duration = found.end_ns - found.start_ns
     key = names[found.row] * len(ActivityClass) + found.kind
@@ -31,15 +34,15 @@ def kernel_table(trace: Trace, timeline: Timeline) -> pa.Table:
     keys, first, count = np.unique(key[order], return_index=True, return_counts=True)
     sorted_ns = duration[order]
     name, kind = keys // len(ActivityClass), keys % len(ActivityClass)
-    hidden = _hidden_by_key(timeline, key, keys)
+    hidden = _hidden_by_key(timeline, found, key, keys)
     table = pa.table(
         {
             "name": pa.array([words[code] for code in name], pa.string()),
-            "family": pa.array([trace.classes.family[code] for code in name], pa.string()),
+            "family": pa.array([_family(trace, *of) for of in zip(name, kind)], pa.string()),
             "class": pa.array([_CLASS_WORDS[int(code)] for code in kind], pa.string()),
             "count": count,
             "total_ns": np.add.reduceat(sorted_ns, first) if len(first) else sorted_ns,
-            "p50_ns": _middle(sorted_ns, first, count),
+            "p50_ns": group_percentile(sorted_ns, first, count, 50),
             "max_ns": sorted_ns[first + count - 1],
             "hidden_ns": pa.array(hidden, mask=kind != ActivityClass.COMMUNICATION),
         }
@@ -47,14 +50,20 @@ def kernel_table(trace: Trace, timeline: Timeline) -> pa.Table:
     return table.sort_by([("total_ns", "descending"), ("name", "ascending")])
 
 
-def _middle(values: Int64, first: Int64, count: Int64) -> Int64:
-    """The median of each run of sorted values, halves rounded down."""
-    low, high = first + (count - 1) // 2, first + count // 2
-    return np.asarray((values[low] + values[high]) // 2)
+def _chosen(trace: Trace, found: Activities) -> Activities:
+    """The activities launched in the steps that the user chose."""
+    if trace.selection is None:
+        return found
+    rank, step = (int64(trace.events, name)[found.row] for name in ("rank", "step"))
+    return found.take(np.flatnonzero(in_chosen_steps(trace, rank, step)))
 
 
-def _hidden_by_key(timeline: Timeline, key: Int64, keys: Int64) -> Int64:
-    found = timeline.activities
+def _family(trace: Trace, name: int, kind: int) -> str:
+    """The family of a class, else of the name."""
+    return CLASS_FAMILIES.get(ActivityClass(int(kind)), trace.classes.family[name])
+
+
+def _hidden_by_key(timeline: Timeline, found: Activities, key: Int64, keys: Int64) -> Int64:
     comm = np.flatnonzero(found.of(ActivityClass.COMMUNICATION))
     shift = timeline.shift_ns[found.rank[comm]]
     inside = measure(timeline.compute, found.start_ns[comm] + shift, found.end_ns[comm] + shift)
@@ -83,18 +92,21 @@ def family_table(kernels: pa.Table) -> pa.Table:
 
 def is_kernel(events: pa.Table) -> Bool:
     """Which events are kernels, and not copies."""
-    kinds, words = codes(events, "kind")
-    return np.asarray(np.array([word == "kernel" for word in words] + [False])[kinds])
+    return where_equal(events, "kind", "kernel")
 
 
 def activity_counts(trace: Trace, timeline: Timeline) -> dict[int, dict[str, int]]:
-    """For each rank how many kernels, collectives (kernels too) and copies count."""
+    """For each rank how many activities count: by class, and how many of them are ``kernels``.
+
+    ``kernels`` are what the trace calls so: on ROCm some of them are copies by class.
+    """
     found, ranks = timeline.activities, len(timeline.ranks)
     kernel = is_kernel(trace.events)[found.row]
     chosen = {
         "kernels": kernel,
+        "compute": found.of(ActivityClass.COMPUTE),
         "collectives": found.of(ActivityClass.COMMUNICATION),
-        "copies": ~kernel,
+        "copies": found.of(ActivityClass.COPY),
     }
     counts = {name: np.bincount(found.rank[of], minlength=ranks) for name, of in chosen.items()}
     return {

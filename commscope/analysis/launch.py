@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from commscope.analysis.chosen import in_chosen_steps
 from commscope.analysis.kernels import is_kernel
+from commscope.analysis.percentiles import percentiles
 from commscope.analysis.timeline import Timeline
-from commscope.columns import NONE, Bool, Int64, int64, nullable
+from commscope.columns import NONE, Bool, Int64, flagged, int64, nullable
 from commscope.schema import Flag
 from commscope.trace import Trace
 
@@ -28,6 +30,7 @@ class _Activities:
     stream: Int64
     kernel: Bool
     graph: Bool
+    chosen: Bool  #: of a step that the user chose
 
     def of_rank(self, index: int) -> slice:
         """Where the activities of a rank lie."""
@@ -44,6 +47,7 @@ def launch_table(trace: Trace, timeline: Timeline) -> pa.Table:
     ``host_pause_ns``: idle time of the device that ended with an activity launched only after that
     idle began. ``graph_share``: share of kernels replayed by graphs. ``unlinked``: kernels without
     a launch in the file. ``early``: kernels that start before their launch. Null: no launches.
+    Where the user chose steps, only what was launched in these counts.
     """
     found = _activities(trace, timeline)
     count = len(timeline.ranks)
@@ -51,8 +55,8 @@ def launch_table(trace: Trace, timeline: Timeline) -> pa.Table:
     early = linked & (found.start < found.launch - CLOCK_NOISE_NS)
     bound = linked & (_previous_end(found) <= found.launch)
 
-    def by_rank(chosen: Bool) -> Int64:
-        return np.bincount(found.rank[chosen], minlength=count)
+    def by_rank(rows: Bool) -> Int64:
+        return np.bincount(found.rank[rows & found.chosen], minlength=count)
 
     columns = {
         "rank": pa.array(timeline.ranks),
@@ -70,6 +74,7 @@ def launch_table(trace: Trace, timeline: Timeline) -> pa.Table:
 def _activities(trace: Trace, timeline: Timeline) -> _Activities:
     counted, events = timeline.activities, trace.events
     row = counted.row
+    rank, step = (int64(events, name)[row] for name in ("rank", "step"))
     return _Activities(
         rank=counted.rank,
         start=counted.start_ns,
@@ -77,7 +82,8 @@ def _activities(trace: Trace, timeline: Timeline) -> _Activities:
         launch=int64(events, "launch_ns")[row],
         stream=int64(events, "stream")[row],
         kernel=is_kernel(events)[row],
-        graph=(np.asarray(events.column("flags").to_numpy())[row] & Flag.GRAPH) != 0,
+        graph=flagged(events, Flag.GRAPH)[row],
+        chosen=in_chosen_steps(trace, rank, step),
     )
 
 
@@ -92,18 +98,21 @@ def _percentiles(found: _Activities, linked: Bool, ranks: int) -> dict[str, pa.A
     for index in range(ranks):
         mine = found.of_rank(index)
         start, launch = found.start[mine][linked[mine]], found.launch[mine][linked[mine]]
-        if len(start):
+        chosen = found.chosen[mine][linked[mine]]
+        if chosen.any():
             delay, depth = np.maximum(start - launch, 0), _depth(launch, start)
-            both = [np.percentile(of, (50, 95)) for of in (delay, depth)]
-            values[:, index] = np.rint(np.concatenate(both)).astype(np.int64)
+            both = [percentiles(of[chosen], (50, 95)) for of in (delay, depth)]
+            values[:, index] = np.concatenate(both)
     return {name: nullable(row) for name, row in zip(names, values)}
 
 
 def _depth(launch: Int64, start: Int64) -> Int64:
     """Kernels launched before each launch that have not begun by then; both of one rank."""
-    order = np.sort(launch)
-    begun = np.searchsorted(np.sort(start), order, side="right")
-    return np.asarray(np.maximum(np.arange(len(order)) - begun, 0))
+    order = np.argsort(launch, kind="stable")
+    begun = np.searchsorted(np.sort(start), launch[order], side="right")
+    depth = np.empty(len(order), np.int64)
+    depth[order] = np.maximum(np.arange(len(order)) - begun, 0)
+    return depth
 
 
 def _previous_end(found: _Activities) -> Int64:
@@ -124,5 +133,5 @@ def _host_pause(found: _Activities, ranks: int) -> Int64:
         start, launch = found.start[mine][1:], found.launch[mine][1:]
         reach = np.maximum.accumulate(found.end[mine])[:-1]
         late = (launch != NONE) & (launch > reach)
-        pause[index] = np.maximum(start - reach, 0)[late].sum()
+        pause[index] = np.maximum(start - reach, 0)[late & found.chosen[mine][1:]].sum()
     return pause

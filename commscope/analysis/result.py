@@ -7,18 +7,23 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from commscope.analysis.breakdown import outside_steps, rank_partitions, step_partitions
+from commscope.analysis.chosen import in_chosen_steps
 from commscope.analysis.coverage import graph_coverage, launch_coverage
 from commscope.analysis.kernels import activity_counts, family_table, kernel_table, step_kernels
 from commscope.analysis.launch import launch_table
 from commscope.analysis.overlap import collective_kinds, collective_times
 from commscope.analysis.timeline import Timeline, timeline_of
-from commscope.columns import Int64
+from commscope.columns import Int64, int64
 from commscope.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Tables with one row a rank, a step and rank, a kind of collective, a kernel."""
+    """Tables with one row a rank, a step and rank, a kind of collective, a kernel.
+
+    Where the user chose steps, all but those of ``ranks``, ``outside_ns``, ``counts`` and the two
+    of coverage hold only what belongs to these.
+    """
 
     trace: Trace
     timeline: Timeline
@@ -38,14 +43,14 @@ class Analysis:
 def analyse(trace: Trace) -> Analysis:
     """Computes all of it: table in, table out, nothing is read, drawn or printed."""
     timeline = timeline_of(trace)
-    times = collective_times(trace, timeline)
+    times = _of_chosen_steps(trace, collective_times(trace, timeline))
     kernels = kernel_table(trace, timeline)
     steps = step_partitions(timeline, trace.steps)
     return Analysis(
         trace=trace,
         timeline=timeline,
         ranks=rank_partitions(timeline),
-        outside_ns=outside_steps(timeline, trace.steps),
+        outside_ns=outside_steps(timeline, trace.all_steps),
         steps=steps.append_column("kernels", pa.array(step_kernels(trace))),
         collectives=times,
         collective_kinds=collective_kinds(timeline, times, trace.steps),
@@ -56,3 +61,10 @@ def analyse(trace: Trace) -> Analysis:
         coverage=launch_coverage(trace),
         graphs=graph_coverage(trace),
     )
+
+
+def _of_chosen_steps(trace: Trace, times: pa.Table) -> pa.Table:
+    if trace.selection is None:
+        return times
+    chosen = in_chosen_steps(trace, int64(times, "rank"), int64(times, "step"))
+    return times.filter(pa.array(chosen))

@@ -9,12 +9,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from commscope.classify import ActivityClass
-from commscope.columns import Bool, Int64, int64
+from commscope.columns import Bool, Int64, flagged, int64
+from commscope.errors import DataError
 from commscope.intervals import Intervals, union
 from commscope.schema import Flag
 from commscope.trace import Trace
 
 _LATE = int(np.iinfo(np.int64).max)
+#: Of all ranks in a row; the first of them begins within 4e18, and the sums must not wrap.
+_LONGEST = 2**62
+_DAY_NS = 86_400 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,12 @@ class Activities:
     def of(self, kind: ActivityClass) -> Bool:
         """Which of them are of a class."""
         return np.asarray(self.kind == kind)
+
+    def take(self, rows: Int64) -> Activities:
+        """Some of them."""
+        return Activities(
+            self.row[rows], self.rank[rows], self.start_ns[rows], self.end_ns[rows], self.kind[rows]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +68,14 @@ class Timeline:
 
 
 def timeline_of(trace: Trace) -> Timeline:
-    """The timeline of all ranks of a trace."""
+    """The timeline of all ranks of a trace.
+
+    Raises DataError where captures lie so far apart that 64 bits cannot hold the ranks in a row.
+    """
     ranks = np.unique(int64(trace.ranks, "rank"))
     found = _activities(trace, ranks)
     first, last = _spans(found, len(ranks))
-    # Repair leaves no activity further than two weeks from another: the sum cannot overflow.
+    _require_room(first, last)
     shift = np.concatenate(([0], np.cumsum(last - first + 1)[:-1])) - first
     start, end = found.start_ns + shift[found.rank], found.end_ns + shift[found.rank]
     is_comm, is_compute = (
@@ -79,10 +92,18 @@ def timeline_of(trace: Trace) -> Timeline:
     )  # fmt: skip
 
 
+def _require_room(first: Int64, last: Int64) -> None:
+    total = sum(end - start + 1 for start, end in zip(first.tolist(), last.tolist()))
+    if total > _LONGEST:
+        raise DataError(
+            f"the captures of {len(first)} ranks span {total / _DAY_NS:,.0f} days, added up: too "
+            "long for one trace; show one capture at a time"
+        )
+
+
 def counting(events: pa.Table) -> Bool:
     """Which events count: not broken, and longer than nothing."""
-    broken = (np.asarray(events.column("flags").to_numpy()) & Flag.BROKEN) != 0
-    return np.asarray(~broken & (int64(events, "dur_ns") > 0))
+    return np.asarray(~flagged(events, Flag.BROKEN) & (int64(events, "dur_ns") > 0))
 
 
 def _activities(trace: Trace, ranks: Int64) -> Activities:

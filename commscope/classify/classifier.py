@@ -1,4 +1,4 @@
-"""Class and family of every distinct name."""
+"""Class and family of every distinct name, in the order given."""
 
 from __future__ import annotations
 
@@ -12,20 +12,18 @@ from commscope.classify.communication import is_communication, is_copy
 from commscope.classify.families import COMMUNICATION, COPY, compute_family
 from commscope.classify.user import NO_PATTERNS, ActivityClass, Patterns
 
+#: The family of all activities of a class; compute has many.
+CLASS_FAMILIES = {ActivityClass.COMMUNICATION: COMMUNICATION, ActivityClass.COPY: COPY}
 
-def classify_names(
-    names: Sequence[str], patterns: Patterns = NO_PATTERNS
-) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:
-    """Class (an ``ActivityClass`` as uint8) and family of each name, in the order given.
 
-    The family is ``communication`` or ``copy`` for these classes, else one of ``FAMILIES``.
-    """
-    classes = np.fromiter((_class_of(n, patterns) for n in names), np.uint8, count=len(names))
-    families = tuple(
-        _family_of(name, ActivityClass(of), patterns)
-        for name, of in zip(names, classes.tolist(), strict=True)
-    )
-    return classes, families
+def classes_of(names: Sequence[str], patterns: Patterns = NO_PATTERNS) -> npt.NDArray[np.uint8]:
+    """The class of each name: an ``ActivityClass`` as uint8."""
+    return np.fromiter((_class_of(n, patterns) for n in names), np.uint8, count=len(names))
+
+
+def families_of(names: Sequence[str], patterns: Patterns = NO_PATTERNS) -> tuple[str, ...]:
+    """The family of each name as that of a compute kernel: one of ``COMPUTE_FAMILIES``."""
+    return tuple(_family_of(name, patterns) for name in names)
 
 
 def _class_of(name: str, patterns: Patterns) -> ActivityClass:
@@ -39,10 +37,6 @@ def _class_of(name: str, patterns: Patterns) -> ActivityClass:
     return ActivityClass.COMPUTE
 
 
-def _family_of(name: str, of: ActivityClass, patterns: Patterns) -> str:
-    if of is ActivityClass.COMMUNICATION:
-        return COMMUNICATION
-    if of is ActivityClass.COPY:
-        return COPY
+def _family_of(name: str, patterns: Patterns) -> str:
     given = patterns.family(name[: kernel_name.EXAMINED])
     return given or compute_family(kernel_name.split(name))

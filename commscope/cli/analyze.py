@@ -22,15 +22,15 @@ _UNWRAPPED = 10_000
 @FORMAT
 @OUTPUT
 @QUIET
-@click.option("-v", "--verbose", count=True, help="All checks of trust, longer tables.")
+@click.option("-v", "--verbose", is_flag=True, help="All checks of trust, longer tables.")
 def analyze(
-    style: str | None, output: Path | None, quiet: bool, verbose: int, **reading: Any
+    style: str | None, output: Path | None, quiet: bool, verbose: bool, **reading: Any
 ) -> None:
     """Say which communication was exposed, step by step and rank by rank.
 
     PATH is a trace, a folder of them (one a rank), a pattern, an archive, or - for standard input.
     """
-    check_output(output, reading["paths"])
+    check_output(output, reading["paths"], reading["config"])
     report = analyze_trace(read_trace(quiet=quiet, **reading))
 
     def draw(console: Console) -> None:
@@ -40,6 +40,6 @@ def analyze(
             print_report(report, console, details=verbose)
 
     if chosen_style(style, output) == "json":
-        write(report.to_json().encode(), output)
+        write(report.to_json(), output)
     else:
         show(draw, output, width=_UNWRAPPED if quiet else PLAIN_WIDTH)

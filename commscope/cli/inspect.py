@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +15,7 @@ from commscope.engine.inspect import Holding, Inspection, Inspections, inspect_p
 from commscope.errors import FormatError
 from commscope.parsers.base import Health
 from commscope.report.units import size, span
-from commscope.sanitize import plain
+from commscope.sanitize import json_text, plain
 
 SCHEMA = "commscope.inspect/1"
 
@@ -38,17 +37,10 @@ def inspect(
     with reading_progress(quiet=quiet) as progress:
         found = inspect_paths(paths, parser, progress)
     if chosen_style(style, output) == "json":
-        write(_json(found), output)
+        write(json_text({"schema": SCHEMA, **asdict(found)}), output)
     else:
         write("".join(f"{plain(line)}\n" for line in _lines(found)), output)
     return 0 if any(file.parser for file in found.files) else FormatError.exit_code
-
-
-def _json(found: Inspections) -> bytes:
-    """The fields of ``commscope.engine.inspect``, with null for what the file does not say."""
-    document = {"schema": SCHEMA, **asdict(found)}
-    text = json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False)
-    return f"{text}\n".encode("utf-8", "replace")
 
 
 def _lines(found: Inspections) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from commscope.api import analyze as analyze_trace
 from commscope.cli.options import FORMAT, OUTPUT, QUIET, read_trace, reading_options
 from commscope.cli.output import check_output, chosen_style, show, write
 from commscope.report.text import print_kernels
+from commscope.sanitize import json_text
 
 #: Names of kernels are long: a file or a pipe gets more of them than of a report.
 _WIDTH = 160
@@ -20,7 +20,12 @@ _WIDTH = 160
 @click.command(short_help="Which kernels took most time.")
 @reading_options
 @click.option(
-    "--top", type=click.IntRange(1), default=30, show_default=True, metavar="N", help="How many."
+    "--top",
+    type=click.IntRange(1, 1_000_000),
+    default=30,
+    show_default=True,
+    metavar="N",
+    help="How many.",
 )
 @FORMAT
 @OUTPUT
@@ -29,11 +34,10 @@ def kernels(
     top: int, style: str | None, output: Path | None, quiet: bool, **reading: Any
 ) -> None:  # fmt: skip
     """List the kernels and copies that took most time."""
-    check_output(output, reading["paths"])
+    check_output(output, reading["paths"], reading["config"])
     report = analyze_trace(read_trace(quiet=quiet, **reading))
     if chosen_style(style, output) == "json":
-        rows = report.to_dict()["kernels"][:top]
-        text = json.dumps(rows, sort_keys=True, indent=1, ensure_ascii=False)
-        write(f"{text}\n".encode("utf-8", "replace"), output)
+        rows = report.to_dict()["kernels"]
+        write(json_text(None if rows is None else rows[:top]), output)
     else:
         show(lambda console: print_kernels(report, console, top), output, width=_WIDTH)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import logging
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -46,7 +45,6 @@ def cli(ctx: click.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line and exits with the code of ``commscope.errors``."""
-    logging.basicConfig(level=logging.WARNING, format="commscope: %(message)s")
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A name that the terminal's encoding lacks must not end the program.
         sys.stdout.reconfigure(errors="replace")

@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
 
@@ -38,11 +38,12 @@ _READING = (
     PARSER,
     click.option("--rank", "ranks", multiple=True, metavar="N=FILE",
                  help="Rank of a file that does not tell it."),
-    click.option("--capture", metavar="N|all",
+    click.option("--capture", metavar="N|all", callback=lambda *given: _capture(given[-1]),
                  help="Which capture, from 0; the newest complete one by default."),
-    click.option("--steps", metavar="RANGES", help="Only these steps, such as 3-7,9."),
+    click.option("--steps", metavar="RANGES",
+                 help="Count only these steps, such as 3-7,9, in all tables but that of ranks."),
     click.option("--skip-first", type=click.IntRange(0), default=0, metavar="N",
-                 help="Leave out the first N steps of each rank."),
+                 help="Leave out the first N steps of each rank, as --steps does."),
     click.option("--step-marker", metavar="REGEX", help="Annotations that begin a step."),
     click.option("--pattern", "patterns", multiple=True, metavar="CLASS=REGEX",
                  help="Kernel names of communication, compute, copy or a family."),
@@ -67,10 +68,20 @@ def read_trace(
         return load(
             list(paths),
             ranks=_ranks(ranks),
-            defaults=find_config(config).patterns,
+            default_patterns=find_config(config).patterns,
             progress=progress,
             **given,
         )
+
+
+def _capture(given: str | None) -> int | Literal["all"] | None:
+    if given is None:
+        return None
+    if given == "all":
+        return "all"
+    if not re.fullmatch("[0-9]{1,9}", given):
+        raise UsageError(f"--capture {given}: a number from 0, or all")
+    return int(given)
 
 
 def _ranks(given: Sequence[str]) -> Mapping[int, str]:

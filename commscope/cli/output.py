@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import io
+import glob
 import os
 import secrets
 import shutil
@@ -13,23 +13,35 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from commscope.config import DEFAULT_FILE
 from commscope.errors import UsageError
+from commscope.parsers.opening import open_session
+from commscope.parsers.sources import find_sources
+from commscope.report.text import drawn_text
 
 #: Width of text where there is no terminal to fit into.
 PLAIN_WIDTH = 120
+_OTHER_FORMATS = {".html", ".md", ".pdf", ".xml", ".csv", ".svg", ".png", ".parquet"}
 
 
 def chosen_style(style: str | None, output: Path | None) -> str:
-    """The format asked for, else the one that the output file's name says, else text."""
+    """The format asked for, else the one that the output file's name says, else text.
+
+    Raises UsageError for a name that promises another format.
+    """
     if style is not None:
         return style
-    return "json" if output is not None and output.suffix == ".json" else "text"
+    suffix = "" if output is None else output.suffix.lower()
+    if suffix in _OTHER_FORMATS:
+        raise UsageError(f"--output {output}: cannot write {suffix}; name it .json or .txt")
+    return "json" if suffix == ".json" else "text"
 
 
-def check_output(output: Path | None, inputs: Sequence[str]) -> None:
+def check_output(output: Path | None, inputs: Sequence[str], config: Path | None = None) -> None:
     """Finds out before the work begins that the output file cannot be written.
 
-    Raises UsageError where it is a folder, where its folder is missing, and where it is an input.
+    Raises UsageError where it is a folder, where its folder is missing, and where it is something
+    that is read: an input, a file in a folder or of a pattern that was given, or the settings.
     """
     if output is None:
         return
@@ -37,12 +49,38 @@ def check_output(output: Path | None, inputs: Sequence[str]) -> None:
         raise UsageError(f"--output {output}: is a folder; name a file in it")
     if not output.parent.is_dir():
         raise UsageError(f"--output {output}: there is no folder {output.parent}")
-    if any(_is_same(output, given) for given in inputs):
-        raise UsageError(f"--output {output}: is an input; it would be lost")
+    if output.is_file() and _is_read(output, inputs, config or DEFAULT_FILE):
+        raise UsageError(
+            f"--output {output}: is among the files that are read and would be lost; "
+            "choose another name or folder"
+        )
 
 
-def _is_same(output: Path, given: str) -> bool:
-    return output.is_file() and os.path.isfile(given) and output.samefile(given)
+def _is_read(output: Path, inputs: Sequence[str], config: Path) -> bool:
+    given = [path for text in inputs for path in _meant(text)]
+    return any(_holds(path, output) for path in [*given, config]) or _is_source(output, given)
+
+
+def _meant(given: str) -> list[Path]:
+    """What an argument names; a pattern names all that fits it."""
+    if os.path.exists(given):
+        return [Path(given)]
+    return [Path(path) for path in glob.iglob(given, recursive=True)]
+
+
+def _holds(given: Path, output: Path) -> bool:
+    """Whether the output is the file given, or lies below the folder given."""
+    if given.is_dir():
+        return output.resolve().is_relative_to(given.resolve())
+    return given.is_file() and output.samefile(given)
+
+
+def _is_source(output: Path, given: Sequence[Path]) -> bool:
+    """Whether a link in a folder that was given leads to the output."""
+    folders = [path for path in given if path.is_dir()]
+    with open_session():
+        sources = find_sources(folders).sources if folders else ()
+    return any(source.path is not None and output.samefile(source.path) for source in sources)
 
 
 def show(draw: Callable[[Console], None], output: Path | None, *, width: int = PLAIN_WIDTH) -> None:
@@ -50,11 +88,8 @@ def show(draw: Callable[[Console], None], output: Path | None, *, width: int = P
     if output is None and sys.stdout is not None and sys.stdout.isatty():
         draw(Console(highlight=False))
         return
-    text = io.StringIO()
-    # Without a system of colours given, the variable FORCE_COLOR has its say.
-    system = "auto" if output is None else None
-    draw(Console(file=text, width=width, color_system=system, highlight=False))  # type: ignore[arg-type]
-    write("".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines()), output)
+    # The variable FORCE_COLOR has its say on pipes, not on files.
+    write(drawn_text(draw, width, "auto" if output is None else None), output)
 
 
 def write(data: str | bytes, output: Path | None) -> None:

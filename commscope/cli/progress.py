@@ -17,8 +17,7 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from commscope.engine.load import Progress as Report
-from commscope.engine.load import silent
+from commscope.engine.reading import RunProgress, silent
 from commscope.sanitize import shortened
 
 #: Reading that takes less is not worth a bar.
@@ -26,7 +25,7 @@ PATIENCE_S = 0.5
 
 
 @contextmanager
-def reading_progress(*, quiet: bool) -> Iterator[Report]:
+def reading_progress(*, quiet: bool) -> Iterator[RunProgress]:
     """What is to be called as files are read; it draws a bar where somebody can see it."""
     console = Console(stderr=True)
     # Not console.is_terminal: FORCE_COLOR asks for colours, not for a bar in a log file.

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from commscope.columns import NONE, int64
-from commscope.engine.load import Progress
+from commscope.engine.reading import RunProgress, progress_of, read_source
 from commscope.errors import (
     AmbiguousFormat,
     CommscopeError,
@@ -19,15 +19,14 @@ from commscope.errors import (
     UsageError,
 )
 from commscope.parsers.appearance import looks_like
-from commscope.parsers.base import Facts, Health, Reading
-from commscope.parsers.base import Progress as ReadingProgress
+from commscope.parsers.base import Facts, Health, Progress, Reading
 from commscope.parsers.detect import choose_parser, opinions
-from commscope.parsers.opening import Source, read_head
+from commscope.parsers.opening import Source, open_session, read_head
 from commscope.parsers.sources import find_sources
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class ParserMatch:
     """What one parser thinks of a file."""
 
     parser: str
@@ -57,7 +56,7 @@ class Inspection:
     file: str
     bytes: int | None  #: as stored; null where the source is a pipe
     parser: str | None  #: the one that reads it; null where none does
-    matches: tuple[Opinion, ...] = ()  #: most confident first
+    matches: tuple[ParserMatch, ...] = ()  #: most confident first
     error: str | None = None  #: why it could not be read
     holds: tuple[Holding, ...] = ()
 
@@ -71,21 +70,20 @@ class Inspections:
 
 
 def inspect_paths(
-    paths: Sequence[str | os.PathLike[str]], parser: str | None, progress: Progress
+    paths: Sequence[str | os.PathLike[str]], parser: str | None, progress: RunProgress
 ) -> Inspections:
     """Inspects every file; raises UsageError where there is none, or no parser of that name."""
-    found = find_sources(paths)
-    files = []
-    for number, source in enumerate(found.sources, 1):
+    with open_session():
+        found = find_sources(paths)
+        total = len(found.sources)
+        files = tuple(
+            _inspect(source, parser, progress_of(progress, source, number, total))
+            for number, source in enumerate(found.sources, 1)
+        )
+    return Inspections(files, found.notes)
 
-        def report(done: int, total: int | None, n: int = number, s: Source = source) -> None:
-            progress(s.label, n, len(found.sources), done, total)
 
-        files.append(_inspect(source, parser, report))
-    return Inspections(tuple(files), found.notes)
-
-
-def _inspect(source: Source, wanted: str | None, report: ReadingProgress) -> Inspection:
+def _inspect(source: Source, wanted: str | None, report: Progress) -> Inspection:
     found = Inspection(source.label, source.size, None)
     try:
         head = read_head(source)
@@ -100,14 +98,14 @@ def _inspect(source: Source, wanted: str | None, report: ReadingProgress) -> Ins
         return replace(found, error=_reason(error, source))
     found = replace(found, parser=parser.name)
     try:
-        return replace(found, holds=tuple(map(_holding, parser.read(source, report))))
+        return replace(found, holds=tuple(map(_holding, read_source(source, parser, report))))
     except (FormatError, UsageError) as error:
         return replace(found, error=_reason(error, source))
 
 
-def _matches(head: bytes, source: Source) -> tuple[Opinion, ...]:
+def _matches(head: bytes, source: Source) -> tuple[ParserMatch, ...]:
     return tuple(
-        Opinion(found.parser.name, found.match.confidence.name.lower(), found.match.reason)
+        ParserMatch(found.parser.name, found.match.confidence.name.lower(), found.match.reason)
         for found in opinions(head, source)
     )
 

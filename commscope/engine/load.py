@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from commscope.engine.unprofiled import unprofiled_step_ns
+from commscope.engine.reading import RunProgress, progress_of, read_source, silent
+from commscope.engine.unprofiled import step_times
 from commscope.errors import CorruptTrace, FormatError, NoDeviceEvents, UnknownFormat, UsageError
 from commscope.normalize import Options, normalize
 from commscope.parsers.appearance import looks_like
 from commscope.parsers.base import Parser, Reading
 from commscope.parsers.detect import choose_parser, known_formats
-from commscope.parsers.opening import Source, read_head
+from commscope.parsers.opening import Source, open_session, read_head
 from commscope.parsers.sources import find_sources
 from commscope.trace import Note, Trace
-
-#: Called with (file, number of the file from 1, number of files, bytes read, bytes in all or null).
-Progress = Callable[[str, int, int, int, "int | None"], None]
-
-
-def silent(file: str, number: int, files: int, done: int, total: int | None) -> None:
-    """Reports nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +32,22 @@ def load_trace(
     options: Options,
     *,
     parser: str | None = None,
-    progress: Progress = silent,
+    unprofiled_step_ns: int | None = None,
+    progress: RunProgress = silent,
 ) -> Trace:
     """Reads files, folders, patterns, archives or ``-`` into one trace.
 
+    ``unprofiled_step_ns`` is a step without the profiler; where it is null, logs may tell it.
     Raises UsageError, FormatError or DataError (see ``commscope.errors``).
     """
-    plan = _plan(paths, parser)
-    readings, notes = _read_all(plan.chosen, progress)
+    with open_session():
+        plan = _plan(paths, parser)
+        readings, notes = _read_all(plan.chosen, progress)
     trace = _normalized(readings, options)
     return replace(
         trace,
         notes=plan.notes + tuple(notes) + trace.notes,
-        unprofiled_step_ns=options.unprofiled_step_ns or plan.unprofiled_step_ns,
+        unprofiled_step_ns=unprofiled_step_ns or plan.unprofiled_step_ns,
     )
 
 
@@ -107,7 +104,7 @@ class _Choice:
             if source.named:
                 raise
             self.skipped.append(f"{source.label} ({looks_like(head, source.size)})")
-            self.step_times += unprofiled_step_ns(head)
+            self.step_times += step_times(head, source)
 
     def nothing(self) -> FormatError | UsageError:
         """Why nothing was chosen."""
@@ -123,18 +120,15 @@ def _shown(labels: Sequence[str]) -> str:
 
 
 def _read_all(
-    chosen: Sequence[tuple[Source, Parser]], progress: Progress
+    chosen: Sequence[tuple[Source, Parser]], progress: RunProgress
 ) -> tuple[list[Reading], list[Note]]:
     """Reads every file; of several, one that cannot be read is left out and said."""
     readings: list[Reading] = []
     failed: list[FormatError | UsageError] = []
     for number, (source, parser) in enumerate(chosen, 1):
-
-        def report(done: int, total: int | None, n: int = number, s: Source = source) -> None:
-            progress(s.label, n, len(chosen), done, total)
-
+        report = progress_of(progress, source, number, len(chosen))
         try:
-            readings += parser.read(source, report)
+            readings += read_source(source, parser, report)
         except (FormatError, UsageError) as error:
             failed.append(error)
     if failed and not readings:

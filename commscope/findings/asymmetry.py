@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from commscope.analysis.percentiles import group_percentile
 from commscope.analysis.result import Analysis
 from commscope.columns import NONE, Int64, int64
 from commscope.findings.completeness import withhold_kernels
+from commscope.findings.lost_streams import lost_streams
 from commscope.findings.model import Check, Result
 from commscope.findings.wording import counted
 
 #: By how much a rank may fall short of the others' kernels in a step.
 MAX_SHORTFALL = 0.20
 _SHOWN = 4
+_UNKNOWN = int(np.iinfo(np.int64).max)  #: sorts behind all counts
 
 
 def check_asymmetry(analysis: Analysis) -> Check:
@@ -23,13 +25,18 @@ def check_asymmetry(analysis: Analysis) -> Check:
     if ranks < 2:
         return Check("Q2", title, Result.NOT_CHECKED, "one rank only")
     lacking = _lacking_kinds(analysis.counts)
-    says = [
-        f"rank {rank} has no {kind} kernels, which other ranks have" for rank, kind in lacking
-    ] + _fewer_in_steps(analysis)
+    lost = lost_streams(analysis)
+    says = [f"rank {rank} has no {kind} kernels, which other ranks have" for rank, kind in lacking]
+    says += [
+        f"rank {one.rank} has {one.kind} kernels on {counted(one.has, 'stream')}, the other ranks "
+        f"on {one.others} or more"
+        for one in lost
+    ]
+    says += _fewer_in_steps(analysis)
     if not says:
         return Check("Q2", title, Result.PASS, f"all {ranks} ranks have the same kinds of kernels")
     more = f"; and {len(says) - _SHOWN} more" if len(says) > _SHOWN else ""
-    blind = sorted({rank for rank, _ in lacking})
+    blind = sorted({rank for rank, _ in lacking} | {one.rank for one in lost})
     return Check(
         "Q2", title, Result.FAIL, "; ".join(says[:_SHOWN]) + more,
         withhold_kernels((rank, None) for rank in blind),
@@ -39,9 +46,7 @@ def check_asymmetry(analysis: Analysis) -> Check:
 def _lacking_kinds(counts: dict[int, dict[str, int]]) -> list[tuple[int, str]]:
     """(Rank, kind of kernel) of what was surely not recorded: see ROCm/rocm-systems issue 1327."""
     kinds = {
-        "compute": {
-            rank: count["kernels"] - count["collectives"] for rank, count in counts.items()
-        },
+        "compute": {rank: count["compute"] for rank, count in counts.items()},
         "communication": {rank: count["collectives"] for rank, count in counts.items()},
     }
     return [
@@ -58,31 +63,32 @@ def _fewer_in_steps(analysis: Analysis) -> list[str]:
     steps, kernels = _by_step(analysis, ranks)
     says = []
     for index, rank in enumerate(ranks):
-        mine, usual = kernels[:, index], _median(np.delete(kernels, index, axis=1))
+        mine, others = kernels[:, index], np.delete(kernels, index, axis=1)
+        told = np.flatnonzero((mine != _UNKNOWN) & (others != _UNKNOWN).any(axis=1))
+        mine, usual = mine[told], _median(others[told])
         short = np.flatnonzero(mine < (1 - MAX_SHORTFALL) * usual)
         if len(short):
             worst = short[np.argmin(mine[short] / usual[short])]
-            others = f" (and fewer in {counted(len(short) - 1, 'other step')})" * (len(short) > 1)
-            has = f"{counted(int(mine[worst]), 'kernel')} in step {steps[worst]}"
-            says.append(f"rank {rank} has {has}, the others {usual[worst]:,.0f}{others}")
+            more = f" (and fewer in {counted(len(short) - 1, 'other step')})" * (len(short) > 1)
+            has = f"{counted(int(mine[worst]), 'kernel')} in step {steps[told[worst]]}"
+            says.append(f"rank {rank} has {has}, the others {usual[worst]:,}{more}")
     return says
 
 
-def _by_step(analysis: Analysis, ranks: Int64) -> tuple[Int64, npt.NDArray[np.float64]]:
-    """(Numbers of the steps, kernels by step and rank); nan where a step is open or not there."""
+def _by_step(analysis: Analysis, ranks: Int64) -> tuple[Int64, Int64]:
+    """(Numbers of the steps, kernels by step and rank): unknown where it is open or not there."""
     table = analysis.steps
     is_open = np.asarray(table.column("open").to_numpy(zero_copy_only=False), np.bool_)
     told = np.flatnonzero(~is_open | (int64(table, "start_ns") == NONE))
     steps, place = np.unique(int64(table, "step"), return_inverse=True)
-    kernels = np.full((len(steps), len(ranks)), np.nan)
+    kernels = np.full((len(steps), len(ranks)), _UNKNOWN)
     index = np.searchsorted(ranks, int64(table, "rank")[told])
     kernels[place.reshape(-1)[told], index] = int64(table, "kernels")[told]
     return steps, kernels
 
 
-def _median(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """The median of each row without its nan; nan where there is nothing else."""
-    ordered = np.sort(values, axis=1)  # nan comes last
-    count, rows = np.isfinite(values).sum(axis=1), np.arange(len(values))
-    low, high = np.maximum(count - 1, 0) // 2, count // 2
-    return np.asarray((ordered[rows, low] + ordered[rows, high]) / 2)
+def _median(rows: Int64) -> Int64:
+    """The median of what is known in each row: at least one number."""
+    ordered = np.sort(rows, axis=1)
+    first = np.arange(rows.shape[0]) * rows.shape[1]
+    return group_percentile(ordered.reshape(-1), first, (ordered != _UNKNOWN).sum(axis=1), 50)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from commscope.analysis.result import Analysis
 from commscope.columns import int64
-from commscope.findings.model import WHOLE, Check, Metric, Result, Withheld
+from commscope.findings.model import OUTSIDE, WHOLE, Check, Metric, Result, Withheld
 from commscope.findings.wording import counted, on_ranks
 from commscope.trace import SourceFile
 
@@ -46,7 +48,7 @@ def check_coverage(analysis: Analysis) -> Check:
         and (row["step"] is None or (row["rank"], row["step"]) in shown)
     ]
     if bad:
-        withheld = withhold_kernels(_lacking(bad))
+        withheld = withhold_kernels(_lacking(bad)) + _withhold_outside(rows)
         return Check("Q1", title, Result.FAIL, _says_missing(bad, len(whole)), withheld)
     found, launches = sum(r["found"] for r in whole), sum(r["launches"] for r in whole)
     says = (
@@ -70,6 +72,18 @@ def _lacking(bad: Sequence[_Row]) -> list[tuple[int, int | None]]:
     rest = [row for row in bad if row["rank"] not in blind]
     places = [(row["rank"], WHOLE if row["step"] is None else row["step"]) for row in rest]
     return [*((rank, None) for rank in sorted(blind)), *places]
+
+
+def _withhold_outside(rows: Sequence[_Row]) -> tuple[Withheld, ...]:
+    """The overlap of what is in no step, of ranks whose launches there found too few kernels."""
+    outside: dict[int, _Row] = {}
+    for row in rows:
+        sign = 1 if row["step"] is None else -1
+        total = outside.setdefault(row["rank"], {"launches": 0, "found": 0, "cut": 0})
+        for name in total:
+            total[name] += sign * row[name]
+    bad = [rank for rank, row in sorted(outside.items()) if _share(row) < MIN_COVERAGE]
+    return tuple(Withheld(Metric.OVERLAP, rank, OUTSIDE) for rank in bad)
 
 
 def _says_missing(bad: Sequence[_Row], ranks: int) -> str:
@@ -110,15 +124,15 @@ def check_syntax(analysis: Analysis) -> Check:
     if not damaged:
         says = f"{counted(len(files), 'file was', 'files were')} read whole"
         return Check("Q7", "Syntax", Result.PASS, says)
-    complete = _complete_ranks(analysis)
+    # That every launch found its kernel proves nothing here: where a profiler writes both next to
+    # each other, as on CUDA, what is lost takes both.
     lacking = {
         rank: None
         for file in damaged
-        if file.cut or file.events_lost > MAX_LOST * file.events
+        if file.lacks_events or file.events_lost > MAX_LOST * file.events
         for rank in _ranks_of(file, analysis)
-        if rank not in complete
     }
-    says = "; ".join(_says_damage(file) for file in damaged[:3])
+    says = "; ".join(_says_damage(file, analysis) for file in damaged[:3])
     if len(damaged) > 3:
         says += f"; {counted(len(damaged) - 3, 'more file is', 'more files are')} damaged"
     return Check("Q7", "Syntax", Result.FAIL, says, withhold_kernels(lacking.items()))
@@ -133,19 +147,10 @@ def _ranks_of(file: SourceFile, analysis: Analysis) -> list[int]:
     return [rank for rank, name in pairs if name == file.file]
 
 
-def _complete_ranks(analysis: Analysis) -> set[int]:
-    """Ranks whose launches all found their kernels in spite of the damage."""
-    return {
-        row["rank"]
-        for row in analysis.coverage.to_pylist()
-        if row["step"] is None and row["launches"] and row["found"] == row["launches"]
-    }
-
-
-def _says_damage(file: SourceFile) -> str:
+def _says_damage(file: SourceFile, analysis: Analysis) -> str:
     says = [f"{file.file}: {counted(file.events, 'event')} read"]
     if file.cut:
-        says.append(f"then {file.cut}")
+        says.append(f"then {file.cut}{_last_good(file, analysis)}")
     if file.events_lost:
         says.append(f"{file.events_lost:,} could not be read")
     if file.bytes_lost:
@@ -153,6 +158,16 @@ def _says_damage(file: SourceFile) -> str:
     if file.events_repaired:
         says.append(f"{file.events_repaired:,} mended")
     return ", ".join(says)
+
+
+def _last_good(file: SourceFile, analysis: Analysis) -> str:
+    """When the last event before the cut began; nothing where none of the file is shown."""
+    ranks, timeline = _ranks_of(file, analysis), analysis.timeline
+    shown = [rank for rank in ranks if rank in timeline.ranks]
+    if file.last_good_ns is None or not shown:
+        return ""
+    after = file.last_good_ns - int(timeline.first_ns[timeline.index_of(np.array(shown))].min())
+    return f" (last good time: {after / 1e6:,.3f} ms after the first activity)"
 
 
 def check_graphs(analysis: Analysis) -> Check:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from commscope.analysis.result import Analysis
-from commscope.columns import Bool, int64
+from commscope.columns import flagged, int64
 from commscope.findings.model import Check, Metric, Result, Withheld
 from commscope.findings.versions import known_problems
 from commscope.findings.wording import counted, on_ranks
@@ -44,8 +44,8 @@ def check_metadata(analysis: Analysis) -> Check:
 def check_streams(analysis: Analysis) -> Check:
     """Q6: is it known on which stream everything ran?"""
     title, ranks = "Streams", int64(analysis.ranks, "rank")
-    ambiguous = _flagged(analysis, Flag.STREAM_AMBIGUOUS)
-    repaired = int(_flagged(analysis, Flag.STREAM_REPAIRED).sum())
+    ambiguous = flagged(analysis.trace.events, Flag.STREAM_AMBIGUOUS)
+    repaired = int(flagged(analysis.trace.events, Flag.STREAM_REPAIRED).sum())
     if not ambiguous.any():
         told = counted(repaired, "was", "were")
         says = "every activity has a stream"
@@ -64,11 +64,6 @@ def check_streams(analysis: Analysis) -> Check:
     return Check("Q6", title, Result.FAIL, says, withheld)
 
 
-def _flagged(analysis: Analysis, flag: int) -> Bool:
-    flags = np.asarray(analysis.trace.events.column("flags").to_numpy())
-    return np.asarray((flags & flag) != 0)
-
-
 def check_classification(analysis: Analysis) -> Check:
     """Q11: is it known what the kernels are?"""
     title, kernels = "Classification", analysis.kernels
@@ -76,7 +71,7 @@ def check_classification(analysis: Analysis) -> Check:
     labels = zip(kernels.column("family").to_pylist(), kernels.column("class").to_pylist())
     unknown = np.array([label == ("other", "compute") for label in labels], np.bool_)
     share = int(total[unknown].sum()) / max(int(total.sum()), 1)
-    by_metadata = int(_flagged(analysis, Flag.BY_METADATA).sum())
+    by_metadata = int(flagged(analysis.trace.events, Flag.BY_METADATA).sum())
     told = counted(by_metadata, "kernel is", "kernels are")
     also = f"; {told} communication by metadata only" if by_metadata else ""
     if share <= MAX_OTHER:

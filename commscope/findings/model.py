@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Literal
 
 from commscope.columns import NONE
+
+Grade = Literal["high", "medium", "low"]
 
 
 class Result(str, Enum):
@@ -26,15 +29,17 @@ class Metric(str, Enum):
 
 
 #: As the step of what is withheld: the rank's partition over the whole trace, but not its steps.
-WHOLE = NONE
+WHOLE = -1
+#: As the step of what is withheld: what belongs to no step. A null step reads as this.
+OUTSIDE = NONE
 
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
     """Numbers that the trace cannot support.
 
-    Of one rank (null: all), and of one step of it, of its whole trace only (``WHOLE``), or of the
-    whole trace and all steps (null).
+    Of one rank (null: all), and of one step of it, of what is in no step (``OUTSIDE``), of its
+    whole trace only (``WHOLE``), or of all of these (null).
     """
 
     metric: Metric
@@ -45,6 +50,8 @@ class Withheld:
         where = "" if self.rank is None else f" of rank {self.rank}"
         if self.step == WHOLE:
             return f"{self.metric.value}{where} over the whole trace"
+        if self.step == OUTSIDE:
+            return f"{self.metric.value}{where} outside the steps"
         return f"{self.metric.value}{where}" + ("" if self.step is None else f" step {self.step}")
 
 
@@ -63,7 +70,7 @@ class Check:
 class Trust:
     """All checks, and what they come to: ok, limited or unusable."""
 
-    verdict: str
+    verdict: Literal["ok", "limited", "unusable"]
     checks: tuple[Check, ...]
 
     def withheld(self, metric: Metric) -> list[Withheld]:
@@ -104,8 +111,8 @@ class Finding:
 
     id: str
     rule: str
-    severity: str  #: high, medium or low
-    confidence: str  #: high, medium or low
+    severity: Grade
+    confidence: Grade
     title: str
     says: str
     measured: dict[str, Measured] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from commscope.analysis.result import Analysis
-from commscope.columns import NONE, int64
+from commscope.columns import NONE, flagged, int64
 from commscope.findings.model import Check, Metric, Result, Withheld
 from commscope.findings.wording import counted, on_ranks
 from commscope.schema import Flag
@@ -80,8 +80,7 @@ def _touched(repairs: Sequence[Repair]) -> list[int]:
 def _empty(analysis: Analysis) -> int:
     """Activities without length that repair has not made so."""
     events = analysis.trace.events
-    flags = np.asarray(events.column("flags").to_numpy())
-    whole = (flags & (Flag.BROKEN | Flag.CLIPPED)) == 0
+    whole = ~flagged(events, Flag.BROKEN | Flag.CLIPPED)
     return int((whole & (int64(events, "dur_ns") == 0)).sum())
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from commscope.classify import ActivityClass, Patterns, classify_names, op_from_name
-from commscope.columns import Int64, codes, int64
+from commscope.classify import ActivityClass, Patterns, classes_of, families_of, op_from_name
+from commscope.columns import Int64, codes, int64, where_equal
 from commscope.normalize.parts import Tables, with_column
 from commscope.schema import COLLECTIVES, Flag, conform
 
@@ -26,14 +26,11 @@ def classify(tables: Tables, patterns: Patterns) -> Classified:
     """Classes by name first, then by metadata, copies by kind; and COLLECTIVES made complete."""
     events = tables.events
     names, words = codes(events, "name")
-    by_name, families = classify_names(words, patterns)
-    unknown = np.array([family == "other" for family in families] + [False])
-    of_event = np.append(by_name, ActivityClass.COMPUTE)[names].astype(np.uint8)
-    kinds, kind_words = codes(events, "kind")
-    kernel = kind_words.index("kernel") if "kernel" in kind_words else -1
-    of_event[kinds != kernel] = ActivityClass.COPY
+    of_event = np.append(classes_of(words, patterns), ActivityClass.COMPUTE)[names].astype(np.uint8)
+    of_event[~where_equal(events, "kind", "kernel")] = ActivityClass.COPY
     told = _told_by_metadata(tables.collectives, events.num_rows)
-    by_metadata = told & unknown[names] & (of_event == ActivityClass.COMPUTE)
+    doubtful = np.flatnonzero(told & (of_event == ActivityClass.COMPUTE))
+    by_metadata = doubtful[_is_unknown(names[doubtful], words, patterns)]
     of_event[by_metadata] = ActivityClass.COMMUNICATION
     flags = np.asarray(events.column("flags").to_numpy()).copy()
     flags[by_metadata] |= Flag.BY_METADATA
@@ -41,6 +38,14 @@ def classify(tables: Tables, patterns: Patterns) -> Classified:
     rows = np.flatnonzero(of_event == ActivityClass.COMMUNICATION)
     collectives = _complete(tables.collectives, rows, names, words, events)
     return Classified(Tables(events, tables.host, collectives), of_event)
+
+
+def _is_unknown(names: Int64, words: list[str], patterns: Patterns) -> npt.NDArray[np.bool_]:
+    """Which of some compute kernels, each with the code of its name, are of no known family."""
+    distinct = np.unique(names)
+    families = families_of([words[code] for code in distinct], patterns)
+    unknown = distinct[np.array([family == "other" for family in families], np.bool_)]
+    return np.isin(names, unknown)
 
 
 def _told_by_metadata(collectives: pa.Table, count: int) -> npt.NDArray[np.bool_]:

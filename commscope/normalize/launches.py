@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import NONE, Bool, Int64, codes, int64, nullable
+from commscope.columns import NONE, Bool, Int64, int64, nullable, where_word
 from commscope.normalize.parts import Tables, with_column
 from commscope.schema import Flag
 
@@ -44,6 +44,4 @@ def _shared(call: Int64) -> Bool:
 
 def _is_graph_launch(host: pa.Table) -> Bool:
     """Host rows that launch a graph, and False at -1, which stands for none."""
-    rows, words = codes(host, "name")
-    is_graph = np.array([bool(_GRAPH.search(word)) for word in words] + [False])
-    return np.asarray(np.append(is_graph[rows], False))
+    return np.append(where_word(host, "name", _GRAPH.search), False)

@@ -9,8 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from commscope.columns import NONE, Bool, Int64, int64
-from commscope.normalize.impossible import is_impossible
-from commscope.parsers.base import Reading
+from commscope.normalize.impossible import LATEST_NS, is_impossible
+from commscope.parsers.base import Facts, Reading
+
+#: Ranks are stored as int32.
+MOST_RANKS = 2**31
+#: No job is larger: a file that says so is damaged, or means harm.
+MOST_BELIEVED = 2**24
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,12 @@ class Part:
         """The file's name, as shown."""
         return self.reading.input.file
 
+    @property
+    def base_ns(self) -> int:
+        """What to add to its times for the wall clock: 0 where that cannot be true."""
+        base = self.reading.facts.base_ns
+        return base if is_base(base) else 0
+
     def has_activity(self) -> bool:
         """Whether any activity has a possible time and a length."""
         return bool((self._possible() & (int64(self.tables.events, "dur_ns") > 0)).any())
@@ -46,12 +57,27 @@ class Part:
         possible = self._possible()
         start = int64(self.tables.events, "start_ns")[possible]
         end = start + int64(self.tables.events, "dur_ns")[possible]
-        base = self.reading.facts.base_ns
-        return int(start.min()) + base, int(end.max()) + base
+        return int(start.min()) + self.base_ns, int(end.max()) + self.base_ns
 
     def _possible(self) -> Bool:
         events = self.tables.events
         return ~is_impossible(int64(events, "start_ns"), int64(events, "dur_ns"))
+
+
+def is_base(base_ns: int) -> bool:
+    """Whether this can be the base of a file's times."""
+    return -LATEST_NS <= base_ns <= LATEST_NS
+
+
+def known_rank(value: int | None) -> int | None:
+    """A rank that a file tells, null where none can have that number."""
+    return value if value is not None and 0 <= value < MOST_RANKS else None
+
+
+def world_size(facts: Facts) -> int | None:
+    """The size of the job that a file tells, null where no job has that size."""
+    size = facts.world_size
+    return size if size is not None and 0 < size <= MOST_BELIEVED else None
 
 
 def with_column(table: pa.Table, name: str, values: pa.Array) -> pa.Table:

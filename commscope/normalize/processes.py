@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from commscope.columns import NONE, Bool, Int64, int64
-from commscope.normalize.parts import Part, Tables, constant_rank, distinct, take
+from commscope.normalize.parts import Part, Tables, constant_rank, distinct, known_rank, take
 from commscope.parsers.base import Reading
 from commscope.schema import COLLECTIVES, EVENTS, HOST, conform
 from commscope.trace import Note
@@ -32,7 +32,7 @@ class Process:
 def processes_of(reading: Reading) -> tuple[list[Process], list[Note]]:
     """The processes of a file, and a note where activities of a merged one name no rank."""
     tables = Tables(reading.events, reading.host, reading.collectives)
-    ranks = sorted({*distinct(reading.events, "rank"), *distinct(reading.host, "rank")})
+    ranks = sorted({*_ranks(reading.events), *_ranks(reading.host)})
     if not ranks:
         return [Process(reading, tables)], []
     of_event, of_host = int64(reading.events, "rank"), int64(reading.host, "rank")
@@ -44,7 +44,7 @@ def processes_of(reading: Reading) -> tuple[list[Process], list[Note]]:
         )
         for rank in ranks
     ]
-    lost = int((of_event == NONE).sum())
+    lost = int((of_event < 0).sum())  # a null is NONE, and no rank is below 0
     if not lost:
         return processes, []
     says = (
@@ -53,6 +53,10 @@ def processes_of(reading: Reading) -> tuple[list[Process], list[Note]]:
         else f"{lost:,} activities name no rank and are"
     )
     return processes, [Note("ranks", f"{reading.input.file}: {says} left out")]
+
+
+def _ranks(table: pa.Table) -> list[int]:
+    return [rank for rank in distinct(table, "rank") if known_rank(rank) is not None]
 
 
 def split_devices(

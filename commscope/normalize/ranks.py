@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import PurePosixPath
 
 from commscope.errors import UsageError
-from commscope.normalize.parts import Part
+from commscope.normalize.parts import Part, known_rank, world_size
 from commscope.normalize.processes import Process, processes_of, split_devices
 from commscope.parsers.base import Reading
 from commscope.trace import Note
@@ -42,7 +42,7 @@ def split_ranks(
         notes += found_notes
     known = _choose_ranks(processes, given)
     notes += [note for p, k in zip(processes, known) for note in _guess_notes(p, k)]
-    free = _unused(_taken(processes, known))
+    free = _free_ranks(processes, known)
     parts = []
     for process, rank in zip(processes, known):
         found_parts, found_notes = split_devices(process, rank.rank, rank.source, free)
@@ -56,7 +56,7 @@ def _choose_ranks(processes: Sequence[Process], given: Mapping[int, str]) -> lis
     found = [_known_rank(process, by_file) for process in processes]
     guessed = _varying_numbers([p.file for p, known in zip(processes, found) if known is None])
     taken = {known.rank for known in found if known} | set(guessed.values())
-    assumed = _unused(taken)
+    assumed = _unused(taken, 0)
     return [known or _guess(process, guessed, assumed) for process, known in zip(processes, found)]
 
 
@@ -71,8 +71,8 @@ def _known_rank(process: Process, given: Mapping[str, int]) -> _Known | None:
     candidates = (
         (given.get(file), "given"),
         (process.rank, "metadata"),
-        (facts.rank, "metadata"),
-        (facts.records_rank, "records"),
+        (known_rank(facts.rank), "metadata"),
+        (known_rank(facts.records_rank), "records"),
         (rank_in_name(file), "file"),
     )
     return next((_Known(rank, source) for rank, source in candidates if rank is not None), None)
@@ -139,11 +139,11 @@ def _varying_numbers(files: Sequence[str]) -> dict[str, int]:
     return result
 
 
-def _taken(processes: Sequence[Process], known: Sequence[_Known]) -> set[int]:
-    """Ranks that the job has, whether their files are here or not."""
-    world = max((p.reading.facts.world_size or 0 for p in processes), default=0)
-    return {k.rank for k in known} | set(range(world))
+def _free_ranks(processes: Sequence[Process], known: Sequence[_Known]) -> Iterator[int]:
+    """Ranks that the job does not have, whether their files are here or not."""
+    world = max((world_size(p.reading.facts) or 0 for p in processes), default=0)
+    return _unused({k.rank for k in known}, world)
 
 
-def _unused(taken: set[int]) -> Iterator[int]:
-    return (rank for rank in count() if rank not in taken)
+def _unused(taken: set[int], first: int) -> Iterator[int]:
+    return (rank for rank in count(first) if rank not in taken)

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from commscope.columns import NONE, Bool, Int64, codes, int64, nullable
-from commscope.normalize.impossible import is_impossible
+from commscope.columns import NONE, Bool, Int64, codes, int64, nullable, where_equal
+from commscope.normalize.impossible import LATEST_NS, MAX_DISTANCE_NS, is_impossible
 from commscope.normalize.parts import with_column
 from commscope.schema import Flag
 from commscope.trace import Repair
@@ -42,6 +42,21 @@ def repair_events(events: pa.Table, rank: int) -> tuple[pa.Table, Repair]:
     events = with_column(events, "stream", nullable(stream))
     events = with_column(events, "dur_ns", pa.array(kept))
     return with_column(events, "flags", pa.array(flags)), repair
+
+
+def repair_host(host: pa.Table) -> tuple[pa.Table, int]:
+    """The calls and annotations without those of impossible begin, and how many were impossible.
+
+    One whose length alone is impossible is kept, with none.
+    """
+    start, duration = int64(host, "start_ns"), int64(host, "dur_ns")
+    nowhere = (start > LATEST_NS) | (start < -LATEST_NS)
+    endless = (duration < 0) | (duration > MAX_DISTANCE_NS)
+    wrong = int((nowhere | endless).sum())
+    if not wrong:
+        return host, 0
+    host = with_column(host, "dur_ns", pa.array(np.where(endless, 0, duration)))
+    return host.filter(pa.array(~nowhere)), wrong
 
 
 def _overlap_with_next(events: pa.Table, stream: Int64, usable: Bool) -> Int64:
@@ -83,10 +98,9 @@ def _on_several_streams(events: pa.Table, stream: Int64, flags: Flags) -> Int64:
 
     A call launches on one stream: see https://github.com/pytorch/kineto/pull/1416.
     """
-    kinds, words = codes(events, "kind")
     call = int64(events, "correlation")
     known = (int64(events, "launch_ns") != NONE) & (stream != NONE)
-    is_kernel = np.array([word == "kernel" for word in words] + [False])[kinds]
+    is_kernel = where_equal(events, "kind", "kernel")
     rows = np.flatnonzero(known & is_kernel & ((flags & (Flag.GRAPH | Flag.BROKEN)) == 0))
     rows = rows[np.lexsort((stream[rows], call[rows]))]
     same_call = call[rows][1:] == call[rows][:-1]

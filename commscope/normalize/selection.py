@@ -31,6 +31,11 @@ class StepSelection:
             ranges.append((int(found[1]), int(found[2] or found[1])))
         return cls(tuple(ranges), skip_first)
 
+    @property
+    def is_active(self) -> bool:
+        """Whether the user chose any."""
+        return bool(self.ranges or self.skip_first)
+
     def chosen(self, numbers: Int64) -> Bool:
         """Which of one rank's steps, in order, are wanted."""
         wanted = np.arange(len(numbers)) >= self.skip_first

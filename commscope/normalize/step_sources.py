@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from commscope.classify import ActivityClass
-from commscope.columns import NONE, Int64, codes, int64
+from commscope.columns import NONE, Int64, codes, flagged, int64, where_equal
 from commscope.errors import UsageError
 from commscope.intervals import union
 from commscope.normalize.period import busy_until, find_period
@@ -53,11 +53,13 @@ def find_host_steps(
     """The best source of steps that this rank's trace has.
 
     ``classes`` are the classes of the events; ``marker`` is what the user said begins a step.
+    Annotations are intervals of the host: without a single launch they say nothing of the device.
     """
+    linked = events.column("launch_ns").null_count < events.num_rows
     return (
-        (_from_marker(host, marker) if marker is not None else None)
-        or _from_annotation(host)
-        or _from_repetition(host)
+        (_from_marker(host, marker) if marker is not None and linked else None)
+        or (_from_annotation(host) if linked else None)
+        or (_from_repetition(host) if linked else None)
         or _from_period(events, classes)
         or _whole_trace()
     )
@@ -75,17 +77,12 @@ def require_marker(hosts: Iterable[pa.Table], marker: re.Pattern[str]) -> None:
 
 
 def _annotations(host: pa.Table) -> _Annotations:
-    kinds, kind_words = codes(host, "kind")
-    rows = np.flatnonzero(kinds == _code(kind_words, "annotation"))
+    rows = np.flatnonzero(where_equal(host, "kind", "annotation"))
     starts, (names, words) = int64(host, "start_ns"), codes(host, "name")
     rows = rows[np.argsort(starts[rows], kind="stable")]
     return _Annotations(
         names[rows], words, starts[rows], starts[rows] + int64(host, "dur_ns")[rows]
     )
-
-
-def _code(words: Sequence[str], word: str) -> int:
-    return words.index(word) if word in words else -2
 
 
 def _from_annotation(host: pa.Table) -> HostSteps | None:
@@ -154,8 +151,7 @@ def _outermost(found: _Annotations, rows: Int64) -> _Annotations:
 
 
 def _launches(host: pa.Table) -> Int64:
-    kinds, words = codes(host, "kind")
-    return np.asarray(int64(host, "start_ns")[kinds == _code(words, "launch")])
+    return np.asarray(int64(host, "start_ns")[where_equal(host, "kind", "launch")])
 
 
 def _share_inside(steps: _Annotations, times: Int64) -> float:
@@ -186,7 +182,7 @@ _PHASES = {
 
 def _from_period(events: pa.Table, classes: Classes) -> HostSteps | None:
     """Steps inferred from the repetition of the activities on the busiest compute stream."""
-    counts = np.flatnonzero((np.asarray(events.column("flags").to_numpy()) & Flag.BROKEN) == 0)
+    counts = np.flatnonzero(~flagged(events, Flag.BROKEN))
     start, launch = int64(events, "start_ns"), int64(events, "launch_ns")
     stream = _busiest_stream(events, classes, counts)
     launched = _launched(start, launch, stream)

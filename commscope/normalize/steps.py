@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import NONE, Bool, Int64, int64, nullable
+from commscope.columns import NONE, Bool, Int64, flagged, int64, nullable
 from commscope.normalize.parts import with_column
 from commscope.schema import STEPS, TEXT, Flag, conform
 from commscope.trace import StepSource
@@ -66,7 +66,7 @@ def assign_steps(events: pa.Table, host: HostSteps) -> tuple[Int64, DeviceWindow
     Broken activities have no step; those of no length have one, but make no window.
     """
     start, duration = int64(events, "start_ns"), int64(events, "dur_ns")
-    good = (np.asarray(events.column("flags").to_numpy()) & Flag.BROKEN) == 0
+    good = ~flagged(events, Flag.BROKEN)
     known = start if host.on_device else int64(events, "launch_ns")
     step = np.where(good, host.step_at(known), -1)
     counts = (step >= 0) & (duration > 0)

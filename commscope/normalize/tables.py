@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from commscope.columns import int64, nullable
-from commscope.normalize.parts import Part, Tables, with_column
+from commscope.columns import flagged, int64, nullable
+from commscope.normalize.parts import Part, Tables, is_base, with_column, world_size
 from commscope.parsers.base import Reading
 from commscope.schema import RANKS, Flag, conform
 from commscope.trace import SourceFile
@@ -21,7 +21,7 @@ def on_wall_clock(tables: Tables, base_ns: int) -> Tables:
     if not base_ns:
         return tables
     events, host = tables.events, tables.host
-    broken = (np.asarray(events.column("flags").to_numpy()) & Flag.BROKEN) != 0
+    broken = flagged(events, Flag.BROKEN)
     start, launch = int64(events, "start_ns"), int64(events, "launch_ns")
     moved = with_column(events, "start_ns", pa.array(np.where(broken, start, start + base_ns)))
     known = events.column("launch_ns").is_valid().to_numpy()
@@ -75,18 +75,23 @@ def ranks_table(parts: Sequence[Part]) -> pa.Table:
         "rank": [part.rank for part in firsts],
         "host": [f.host for f in facts],
         "device": [part.device for part in firsts],
-        "pid": [f.pid for f in facts],
+        "pid": [_int64(f.pid) for f in facts],
         "local_rank": [None] * len(firsts),
         "gpu": [f.gpus.get(part.device) for f, part in zip(facts, firsts)],
         "clock_offset_ns": [0] * len(firsts),
         "clock_error_ns": [None] * len(firsts),
         "backend": [f.backend for f in facts],
-        "world_size": [f.world_size for f in facts],
+        "world_size": [world_size(f) for f in facts],
         "source": [part.rank_source for part in firsts],
         "file": [part.file for part in firsts],
     }
     arrays = [_array(columns[field.name], field.type) for field in RANKS]
     return conform(pa.Table.from_arrays(arrays, names=RANKS.names), RANKS, "ranks")
+
+
+def _int64(value: int | None) -> int | None:
+    """The value, null where it is no number of 64 bits."""
+    return value if value is not None and -(2**63) <= value < 2**63 else None
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
@@ -96,12 +101,14 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 
 def source_files(readings: Sequence[Reading], parts: Sequence[Part]) -> tuple[SourceFile, ...]:
-    """What is known of every file read; the rank is null where a file holds several or none."""
+    """What is known of the files that the parts are of; the rank is null of a merged file."""
     ranks: dict[str, set[int]] = {}
     for part in parts:
         ranks.setdefault(part.file, set()).add(part.rank)
     return tuple(
-        _source_file(reading, ranks.get(reading.input.file, set())) for reading in readings
+        _source_file(reading, ranks[reading.input.file])
+        for reading in readings
+        if reading.input.file in ranks
     )
 
 
@@ -121,5 +128,14 @@ def _source_file(reading: Reading, ranks: set[int]) -> SourceFile:
         events_lost=health.events_lost,
         bytes_lost=health.bytes_lost,
         cut=health.cut,
-        last_good_ns=health.last_good_ns,
+        lacks_events=health.lacks_events,
+        last_good_ns=_last_good(reading),
     )
+
+
+def _last_good(reading: Reading) -> int | None:
+    """The begin of the last event read before a cut, on the wall clock as its activities are."""
+    last, base = reading.health.last_good_ns, reading.facts.base_ns
+    if last is None or reading.health.cut is None:
+        return None
+    return last + base if is_base(base) else last

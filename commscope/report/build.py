@@ -10,25 +10,25 @@ import pyarrow.compute as pc
 
 from commscope._version import __version__
 from commscope.analysis.breakdown import PARTITION
+from commscope.analysis.overlap import KIND
 from commscope.analysis.result import Analysis, analyse
 from commscope.columns import NONE, Bool, int64, nullable
 from commscope.findings.model import WHOLE, Metric, Trust
 from commscope.findings.quality import trust_of
 from commscope.findings.trust_findings import findings_of
-from commscope.findings.versions import rocm_version
-from commscope.report.model import Report, ReportTable
+from commscope.report.environment import disagreements, environment_of
+from commscope.report.model import Clock, InputFile, RankClock, Report, ReportTable
 from commscope.report.summary import summarise, trust_line
 from commscope.trace import Trace
 
 TOOL = {"name": "commscope", "version": __version__}
-
-_PLATFORMS: dict[bool | None, str] = {True: "rocm", False: "cuda"}
 
 #: Which numbers of a partition go when a group of numbers is withheld.
 _RESTS_ON = {
     Metric.OVERLAP: ("hidden_comm_ns", "exposed_comm_ns", "exposed_copy_ns", "overlap_ratio"),
     Metric.IDLE: ("idle_ns",),
 }
+_CLOCK_COLUMNS = ("rank", "clock_offset_ns", "clock_error_ns")
 _LAUNCH_NUMBERS = (
     "launch_bound_share",
     "queue_delay_p50_ns",
@@ -48,7 +48,7 @@ def build_report(trace: Trace) -> Report:
     summary = summarise(analysis, steps, trust)
     return Report(
         inputs=tuple(_inputs(trace)),
-        environment=_environment(trace),
+        environment=environment_of(trace),
         clock=_clock(trace, origin),
         trust=trust,
         summary=summary,
@@ -56,60 +56,25 @@ def build_report(trace: Trace) -> Report:
         steps=ReportTable(steps),
         collectives=ReportTable(_collectives(analysis, trust)),
         calls=ReportTable(_calls(analysis, trust, origin)),
-        kernels=ReportTable(_kernels(analysis, trust)),
-        families=ReportTable(analysis.families),
+        kernels=_ranking(_kernels(analysis, trust), trust),
+        families=_ranking(analysis.families, trust),
         launch=ReportTable(_launch(analysis, trust)),
         findings=findings_of(trust),
-        notes=tuple(note.says for note in trace.notes),
+        notes=(*(note.says for note in trace.notes), *disagreements(trace)),
         trust_line=trust_line(analysis, trust, summary),
         origin_ns=origin,
     )
 
 
-def _inputs(trace: Trace) -> list[dict[str, Any]]:
-    return [
-        {
-            "file": f.file,
-            "format": f.format,
-            "rank": f.rank,
-            "sha256": f.sha256,
-            "bytes": f.bytes,
-            "events": f.events,
-        }
-        for f in trace.files
-    ]
+def _inputs(trace: Trace) -> list[InputFile]:
+    return [InputFile(f.file, f.format, f.rank, f.sha256, f.bytes, f.events) for f in trace.files]
 
 
-def _environment(trace: Trace) -> dict[str, Any]:
-    versions: dict[str, str] = {}
-    for file in trace.files:
-        versions |= file.versions
-    rocm = rocm_version(versions)
-    if rocm:
-        versions["rocm"] = ".".join(map(str, rocm))
-    cuda = versions.get("cuda_runtime_version", "")
-    if cuda.isdecimal() and len(cuda) < 7:
-        versions["cuda"] = f"{int(cuda) // 1000}.{int(cuda) % 1000 // 10}"
-    gpus = sorted({name for name in trace.ranks.column("gpu").to_pylist() if name})
-    platform = {f.is_rocm for f in trace.files} - {None}
-    return {
-        "versions": versions,
-        "gpus": gpus,
-        "platform": _PLATFORMS.get(platform.pop()) if len(platform) == 1 else None,
-        "source": "metadata of the traces",
-    }
-
-
-def _clock(trace: Trace, origin: int) -> dict[str, Any]:
-    ranks = trace.ranks.select(["rank", "clock_offset_ns", "clock_error_ns"]).to_pylist()
-    return {
-        "method": "the ranks' own clocks, not aligned" if len(ranks) > 1 else "one rank",
-        "origin_ns": origin,
-        "ranks": [
-            {"rank": r["rank"], "offset_ns": r["clock_offset_ns"], "error_ns": r["clock_error_ns"]}
-            for r in ranks
-        ],
-    }
+def _clock(trace: Trace, origin: int) -> Clock:
+    columns = (int64(trace.ranks, name).tolist() for name in _CLOCK_COLUMNS)
+    ranks = tuple(RankClock(r, offset, None if e == NONE else e) for r, offset, e in zip(*columns))
+    method = "the ranks' own clocks, not aligned" if len(ranks) > 1 else "one rank"
+    return Clock(method, origin, ranks)
 
 
 def _with_ratio(table: pa.Table) -> pa.Table:
@@ -176,9 +141,7 @@ def _collectives(analysis: Analysis, trust: Trust) -> pa.Table:
     steps = max(len(set(analysis.steps.column("step").to_pylist())), 1)
     merged: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in kinds:
-        key = tuple(
-            row[name] for name in ("comm", "description", "op", "dtype", "bytes", "group_size")
-        )
+        key = tuple(row[name] for name in KIND)
         total = merged.setdefault(key, {**row, "ranks": 0, "count": 0, "step_count": 0, **_ZERO})
         total["ranks"] += 1
         for name in ("count", "step_count", *_ZERO):
@@ -238,8 +201,15 @@ def _kernels(analysis: Analysis, trust: Trust) -> pa.Table:
     hide = _is_withheld(analysis.ranks, trust, Metric.OVERLAP).any()
     unknown = (hidden == NONE) | (total == 0) | hide
     share = pa.array(hidden / np.maximum(total, 1), mask=unknown)
-    table = table.drop_columns(["hidden_ns"]).append_column("hidden_share", share)
-    return table.slice(0, 0) if trust.withheld(Metric.RANKINGS) else table
+    return table.drop_columns(["hidden_ns"]).append_column("hidden_share", share)
+
+
+def _ranking(table: pa.Table, trust: Trust) -> ReportTable:
+    """A table by time; without its rows where a rule says that it cannot be trusted."""
+    for check in trust.checks:
+        if any(withheld.metric == Metric.RANKINGS for withheld in check.withheld):
+            return ReportTable(table.slice(0, 0), check.rule)
+    return ReportTable(table)
 
 
 def _launch(analysis: Analysis, trust: Trust) -> pa.Table:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from commscope.analysis.breakdown import PARTITION
 from commscope.findings.model import Check, Finding, Trust
 from commscope.report.build import TOOL
-from commscope.report.model import SCHEMA, Report, Summary
+from commscope.report.model import SCHEMA, Environment, Report, ReportTable, Summary
+from commscope.sanitize import json_text
 
-_PARTITION = (
-    "window_ns",
-    "compute_ns",
-    "communication_ns",
-    "hidden_comm_ns",
-    "exposed_comm_ns",
-    "exposed_copy_ns",
-    "idle_ns",
-    "overlap_ratio",
-)
+_PARTITION = (*PARTITION, "overlap_ratio")
 #: Parts of the exposed time that need collectives matched across ranks.
 _UNMATCHED = {"exposed_wait_ns": None, "exposed_transfer_ns": None, "exposed_unmatched_ns": None}
 _STEP = ("rank", "step", "name", "open", "start_ns", "end_ns", "host_lag_ns", "kernels")
@@ -29,10 +22,7 @@ _LAUNCH = ("rank", "launch_bound_share", "host_pause_ns", "graph_share", "kernel
 
 def report_json(report: Report) -> str:
     """The contract as text: keys sorted, one line feed at the end."""
-    text = json.dumps(
-        report_dict(report), sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False
-    )
-    return text.encode("utf-8", "replace").decode() + "\n"
+    return json_text(report_dict(report))
 
 
 def report_dict(report: Report) -> dict[str, Any]:
@@ -40,16 +30,16 @@ def report_dict(report: Report) -> dict[str, Any]:
     document = {
         "schema": SCHEMA,
         "tool": TOOL,
-        "inputs": list(report.inputs),
-        "environment": report.environment,
-        "clock": report.clock,
+        "inputs": [asdict(file) for file in report.inputs],
+        "environment": _environment(report.environment),
+        "clock": asdict(report.clock),
         "trust": _trust(report.trust),
         "summary": _summary(report.summary),
         "ranks": [_rank(row) for row in report.ranks],
         "steps": [_step(row) for row in report.steps],
         "collectives": [_collective(row) for row in report.collectives],
-        "kernels": [{**row, "stretch": None} for row in report.kernels],
-        "kernel_families": list(report.families),
+        "kernels": _ranking(report.kernels, {"stretch": None}),
+        "kernel_families": _ranking(report.families, {}),
         "launch": [_launch(row) for row in report.launch],
         "findings": [_finding(finding) for finding in report.findings],
         "notes": list(report.notes),
@@ -65,6 +55,20 @@ def _finite(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_finite(item) for item in value]
     return value
+
+
+def _environment(environment: Environment) -> dict[str, Any]:
+    return {
+        "versions": dict(environment.versions),
+        "gpus": list(environment.gpus),
+        "platform": environment.platform,
+        "source": environment.source,
+    }
+
+
+def _ranking(table: ReportTable, more: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The rows of a table that a rule of trust may withhold: null then."""
+    return None if table.withheld else [{**row, **more} for row in table]
 
 
 def _trust(trust: Trust) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMA = "commscope.report/1"
+_BATCH_ROWS = 1024
+_PAGE_ROWS = 50
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -23,15 +25,23 @@ class ReportTable:
     """A table for people: rows, Arrow, pandas, and HTML in a notebook."""
 
     arrow: pa.Table
+    withheld: str | None = None  #: the rule of trust that keeps all rows from being shown
 
     def __len__(self) -> int:
         return int(self.arrow.num_rows)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.arrow.to_pylist())
+        for batch in self.arrow.to_batches(max_chunksize=_BATCH_ROWS):
+            yield from batch.to_pylist()
 
     def __repr__(self) -> str:
-        return f"ReportTable({len(self)} rows: {', '.join(self.columns)})"
+        rows = f"withheld by {self.withheld}" if self.withheld else f"{len(self)} rows"
+        return f"<ReportTable: {rows}: {', '.join(self.columns)}>"
+
+    def head(self, n: int) -> list[dict[str, Any]]:
+        """The first n rows, or all if there are fewer."""
+        rows: list[dict[str, Any]] = self.arrow.slice(0, n).to_pylist()
+        return rows
 
     @property
     def columns(self) -> list[str]:
@@ -45,14 +55,54 @@ class ReportTable:
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
-        rows = "".join(_html_row(row) for row in self.arrow.slice(0, 50).to_pylist())
-        more = f"<p>{len(self) - 50} more rows</p>" if len(self) > 50 else ""
+        rows = "".join(_html_row(row) for row in self.head(_PAGE_ROWS))
+        more = f"<p>{len(self) - _PAGE_ROWS} more rows</p>" if len(self) > _PAGE_ROWS else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
 
 def _html_row(row: dict[str, Any]) -> str:
     cells = ("" if value is None else html.escape(plain(str(value))) for value in row.values())
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file that the report rests on; the rank is null where it holds several or was not used."""
+
+    file: str
+    format: str
+    rank: int | None
+    sha256: str | None  #: of the file as stored; null for one read in part
+    bytes: int
+    events: int
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the traces say of the machines."""
+
+    versions: Mapping[str, str]  #: component -> version, or all of them where files disagree
+    gpus: tuple[str, ...]
+    platform: Literal["rocm", "cuda"] | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class RankClock:
+    """How one rank's clock relates to the common one; the error is null if not measured."""
+
+    rank: int
+    offset_ns: int
+    error_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How the clocks of the ranks were aligned, and when the report's time begins."""
+
+    method: str
+    origin_ns: int
+    ranks: tuple[RankClock, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +147,20 @@ class Summary:
     upper_bound: UpperBound | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """Everything that is known of a run, ready to be shown.
 
     ``ranks``, ``steps``, ``collectives``, ``kernels``, ``families`` and ``launch`` are tables; the
     names and units of their columns are those of docs/json-report.md. ``calls`` has one row a
     collective on a rank, with what was hidden and exposed of it. Times are ns since ``origin_ns``,
-    the first activity of all ranks on the wall clock.
+    the first activity of all ranks on the wall clock. A table that a rule of trust withholds has
+    no rows and names the rule in ``withheld``.
     """
 
-    inputs: tuple[dict[str, Any], ...]
-    environment: dict[str, Any]
-    clock: dict[str, Any]
+    inputs: tuple[InputFile, ...]
+    environment: Environment
+    clock: Clock
     trust: Trust
     summary: Summary
     ranks: ReportTable
@@ -144,6 +195,10 @@ class Report:
 
     def __str__(self) -> str:
         return self.summary.verdict
+
+    def __repr__(self) -> str:
+        found = f"{self.summary.ranks} ranks, {self.summary.steps} steps"
+        return f"<Report: {found}, trust {self.trust.verdict}: {self.summary.verdict}>"
 
     def _repr_html_(self) -> str:
         verdict, trust = (html.escape(plain(t)) for t in (self.summary.verdict, self.trust_line))

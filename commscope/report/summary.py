@@ -16,7 +16,8 @@ from commscope.report.units import percent, span
 def summarise(analysis: Analysis, steps: pa.Table, trust: Trust) -> Summary:
     """The summary of the steps table (as shown, so without what is withheld)."""
     closed = _closed(steps)
-    chosen = steps.filter(pa.array(_shown(steps, closed)))
+    wanted = steps.filter(pa.array(_shown(steps, closed)))
+    chosen = wanted.filter(pa.array(_known(wanted)))
     bound = upper_bound(chosen)
     shares = _shares(chosen)
     source = analysis.trace.step_source
@@ -28,7 +29,7 @@ def summarise(analysis: Analysis, steps: pa.Table, trust: Trust) -> Summary:
         step_times=_step_times(steps, closed),
         shares=shares,
         overlap_ratio=_ratio(chosen, "hidden_comm_ns", "communication_ns"),
-        verdict=_verdict(analysis, chosen, shares, bound, trust),
+        verdict=_verdict(analysis, chosen, shares, bound, trust) + _left_out(wanted, chosen),
         upper_bound=bound,
     )
 
@@ -42,6 +43,23 @@ def _closed(steps: pa.Table) -> Bool:
 def _shown(steps: pa.Table, closed: Bool) -> Bool:
     """What the summary is over: closed steps if there are any, else all with activity."""
     return closed if closed.any() else int64(steps, "window_ns") != NONE
+
+
+def _known(steps: pa.Table) -> Bool:
+    """Steps nothing of which is withheld."""
+    names = ("exposed_comm_ns", "idle_ns")
+    return np.asarray(np.logical_and.reduce([int64(steps, name) != NONE for name in names]))
+
+
+def _left_out(wanted: pa.Table, chosen: pa.Table) -> str:
+    """Which steps of which ranks the sentence is not about, since their numbers are withheld."""
+    if not chosen.num_rows or chosen.num_rows == wanted.num_rows:
+        return ""
+    of_rank = (int64(wanted, "rank"), int64(chosen, "rank"))
+    missing = np.setdiff1d(*of_rank).tolist()
+    count = wanted.num_rows - chosen.num_rows
+    which = f", all of rank {', '.join(map(str, missing))}" if missing else ""
+    return f" {count} of {wanted.num_rows} steps of the ranks are left out{which}: see Trust."
 
 
 def _step_times(steps: pa.Table, closed: Bool) -> StepTimes | None:
@@ -146,6 +164,7 @@ def trust_line(analysis: Analysis, trust: Trust, summary: Summary) -> str:
     says = [_coverage(analysis, trust), _steps_from(analysis)]
     says += [c.says for c in trust.checks if c.result == Result.FAIL and c.rule in _ALWAYS_SAID]
     says += [c.says for c in trust.checks if c.withheld and c.rule not in _ALWAYS_SAID]
+    says += [note.says for note in analysis.trace.notes if note.topic == "captures"]
     inflation = _inflation(analysis, summary)
     return f"{trust.verdict}: " + "; ".join(filter(None, [*dict.fromkeys(says), inflation]))
 
@@ -179,8 +198,8 @@ def _steps_from(analysis: Analysis) -> str:
 def _inflation(analysis: Analysis, summary: Summary) -> str | None:
     """How much longer a step is under the profiler, where the time without it is known."""
     unprofiled, times = analysis.trace.unprofiled_step_ns, summary.step_times
-    if not unprofiled or times is None:
-        return None
+    if not unprofiled or times is None or times.p50_ns < unprofiled:
+        return None  # a profiler makes nothing faster: the time is of another run
     factor = times.p50_ns / unprofiled
     return (
         f"profiling made the step {factor:.2f} times as long ({span(times.p50_ns)}, without it "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from itertools import islice
+from typing import Literal
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -39,23 +39,21 @@ _VERSIONS = {
 
 def report_text(report: Report, width: int = 120) -> str:
     """The report without colours, as it is written to a file or a pipe."""
-    return _captured(lambda console: print_report(report, console), width)
+    return drawn_text(lambda console: print_report(report, console), width)
 
 
-def kernels_text(report: Report, top: int, width: int = 160) -> str:
-    """The table of kernels without colours."""
-    return _captured(lambda console: print_kernels(report, console, top), width)
-
-
-def _captured(draw: Callable[[Console], None], width: int) -> str:
+def drawn_text(
+    draw: Callable[[Console], None], width: int, colours: Literal["auto"] | None = None
+) -> str:
+    """What is drawn, as text whose lines are not padded; ``auto`` colours are the environment's."""
     text = io.StringIO()
-    draw(Console(file=text, width=width, color_system=None, highlight=False))
+    draw(Console(file=text, width=width, color_system=colours, highlight=False))
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
 
-def print_report(report: Report, console: Console, *, details: int = 0) -> None:
-    """Prints the report; ``details`` 1 adds all checks of trust and longer tables."""
-    most = _MOST_ROWS if details == 0 else 10 * _MOST_ROWS
+def print_report(report: Report, console: Console, *, details: bool = False) -> None:
+    """Prints the report; ``details`` adds all checks of trust and longer tables."""
+    most = 10 * _MOST_ROWS if details else _MOST_ROWS
     width = console.width
     sections = [
         _verdict(report),
@@ -171,7 +169,7 @@ def _collectives(report: Report, most: int, width: int) -> RenderableType | None
     title = "Collectives (all ranks together)"
     if len(report.collectives) > most:
         title += f", the first {most} of {len(report.collectives)}"
-    return text_table(title, cells, islice(report.collectives, most), width)
+    return text_table(title, cells, report.collectives.head(most), width)
 
 
 def _group(row: Row) -> str:
@@ -182,13 +180,15 @@ def _group(row: Row) -> str:
 
 
 def _families(report: Report, most: int, width: int) -> RenderableType:
+    if report.families.withheld:
+        return _withheld_table(report, "Kernel families", report.families.withheld)
     cells = (
         Cell("family", text_of("family"), "left"),
         Cell("activities", count_of("count")),
         Cell("time", time_of("total_ns")),
         Cell("share", share_of("share")),
     )
-    return text_table("Kernel families", cells, islice(report.families, most), width)
+    return text_table("Kernel families", cells, report.families.head(most), width)
 
 
 def _launch(report: Report, width: int) -> RenderableType | None:
@@ -212,6 +212,9 @@ def _launch(report: Report, width: int) -> RenderableType | None:
 
 def print_kernels(report: Report, console: Console, top: int) -> None:
     """The kernels that took most time."""
+    if report.kernels.withheld:
+        console.print(_withheld_table(report, "Kernels", report.kernels.withheld))
+        return
     width = console.width
     name = max(width - (76 if width >= 100 else 40), 16)
     cells = (
@@ -224,7 +227,14 @@ def print_kernels(report: Report, console: Console, top: int) -> None:
         Cell("hidden", _hidden, from_width=100),
     )
     title = f"Kernels, the first {min(top, len(report.kernels))} of {len(report.kernels)}"
-    console.print(text_table(title, cells, islice(report.kernels, top), width))
+    console.print(text_table(title, cells, report.kernels.head(top), width))
+
+
+def _withheld_table(report: Report, title: str, rule: str) -> RenderableType:
+    """What stands in the place of a table that a rule of trust withholds."""
+    says = next(check.says for check in report.trust.checks if check.rule == rule)
+    text = Text.assemble((f"{title}: withheld ({rule})", "bold"), f"\n{plain(says)}")
+    return Padding(text, (1, 0, 0, 0))
 
 
 def _hidden(row: Row) -> str:
@@ -256,8 +266,8 @@ def _not_measured(report: Report) -> RenderableType | None:
 
 
 def _environment(report: Report) -> RenderableType:
-    versions = report.environment["versions"]
+    versions = report.environment.versions
     known = [f"{label} {versions[key]}" for key, label in _VERSIONS.items() if key in versions]
-    gpus = ", ".join(report.environment["gpus"]) or "unknown GPU"
+    gpus = ", ".join(report.environment.gpus) or "unknown GPU"
     line = f"{gpus}; {', '.join(known) or 'the trace names no versions'}"
     return Padding(Text(plain(line), "dim"), (1, 0, 0, 0))

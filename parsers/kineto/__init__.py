@@ -8,8 +8,8 @@ Bytes become tables in steps, each a module that knows only the one before:
 events by the file's own ``layout`` and decodes only those; all are decoded; or ``tolerant`` goes
 event by event through damage, ``mending`` what it can and counting what it loses.
 
-The seam is ``decode_chunk(chunk, layout, is_final) -> Decoded`` on one side and ``Tables.add`` on
-the other: a compiled scanner that fills column batches takes the place of what lies between.
+The seam is ``decode_chunk(chunk, layout, is_final) -> Decoded`` on one side, ``TableBuilder.add``
+on the other: a compiled scanner that fills column batches takes the place of what lies between.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class KinetoParser:
 
     name = "kineto"
     description = "PyTorch profiler (Kineto) JSON, ROCm and CUDA"
-    suffixes = (".json", ".pt.trace.json")
+    suffixes = (".pt.trace.json",)
 
     def match(self, head: bytes, source: Source) -> Match:
         """Judges by the keys of the document and the categories of the first events."""
@@ -48,7 +48,7 @@ class KinetoParser:
             return Match(Confidence.STRUCTURE, "is a bare array of PyTorch profiler events")
         if events or (marker and head.lstrip().startswith(b"{")):
             return Match(Confidence.STRUCTURE, "is a JSON document with traceEvents or its header")
-        if source.label.removesuffix(".gz").endswith(".pt.trace.json"):
+        if source.label.removesuffix(".gz").endswith(self.suffixes):
             return Match(Confidence.NAME, "is named like a PyTorch profiler trace")
         return Match(Confidence.NONE, "no traceEvents and no PyTorch profiler categories")
 

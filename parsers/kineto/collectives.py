@@ -8,9 +8,11 @@ operation. What only the kernel's name tells is added for all formats alike, lat
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +20,15 @@ import pyarrow as pa
 from commscope.classify import canonical_op, dtype_bytes
 from commscope.columns import NONE, Int64
 from commscope.parsers.kineto.decode import Args, Scalar
-from commscope.parsers.kineto.rows import Columns, integers
-from commscope.schema import PARSED_COLLECTIVES
+from commscope.parsers.kineto.rows import MAX_RANK, Columns, integers, ranks
+from commscope.schema import PARSED_COLLECTIVES, table_of
 
 _NUMBER = re.compile(r"\d+")
 #: Operations whose size is the whole output: the input is one member's share.
 _SIZED_BY_OUTPUT = {"all_gather"}
+#: Numbers of events that were mended are text.
+_LIST = re.compile(r"\[?[\d, ']+\]?")
+_MAX_BYTES = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +40,12 @@ class Known:
     source: str
 
 
-def collectives_table(known: Sequence[Known], ranks: Int64) -> pa.Table:
-    """COLLECTIVES for device events of which something is known; ``ranks`` of all events."""
+def collectives_table(known: Sequence[Known], rank_of: Int64) -> pa.Table:
+    """COLLECTIVES for device events of which something is known; ``rank_of`` all events."""
     args = [k.args for k in known]
-    columns = {
-        "event": integers([k.event for k in known]),
-        "rank": pa.array([_or_none(ranks[k.event]) for k in known], pa.int32()),
+    columns: dict[str, Sequence[Any]] = {
+        "event": [k.event for k in known],
+        "rank": [_or_none(rank_of[k.event]) for k in known],
         "comm": [_word(a.group_name) for a in args],
         "description": [_word(a.description) for a in args],
         "seq": [_number(a.seq) for a in args],
@@ -49,18 +54,13 @@ def collectives_table(known: Sequence[Known], ranks: Int64) -> pa.Table:
         "bytes": [_size_bytes(a) for a in args],
         "group_size": [_small(a.group_size) for a in args],
         "members": [_members(a) for a in args],
+        "peer": [_peer(a) for a in args],
+        "send_sizes": [_sizes(a.send_sizes) for a in args],
+        "receive_sizes": [_sizes(a.receive_sizes) for a in args],
         "is_async": [_flag(a.is_async) for a in args],
         "source": [k.source for k in known],
     }
-    return pa.table(
-        [_array(columns[f.name], f.type) for f in PARSED_COLLECTIVES], schema=PARSED_COLLECTIVES
-    )
-
-
-def _array(values: object, kind: pa.DataType) -> pa.Array:
-    if pa.types.is_dictionary(kind):
-        return pa.array(values, pa.string()).dictionary_encode().cast(kind)
-    return pa.array(values, kind)
+    return table_of(columns, PARSED_COLLECTIVES, "Kineto collectives")
 
 
 def match_records(events: Columns, records: Sequence[Args], known: Sequence[Known]) -> list[Known]:
@@ -72,41 +72,82 @@ def match_records(events: Columns, records: Sequence[Args], known: Sequence[Know
     linked = external != NONE
     if not linked.any() or (external[linked] == correlation[linked]).mean() > 0.5:
         return []
-    by_id = {_number(r.external_id): r for r in records if canonical_op(str(r.op))}
+    named = [r for r in records if canonical_op(str(r.op))]
+    ids, rank = integers([r.external_id for r in named]), events.column("rank")
+    by_id = dict(zip(zip(ranks([r.rank for r in named]).tolist(), ids.tolist()), named))
     done = {k.event for k in known}
-    ids = np.array([i for i in by_id if i], np.int64)
-    rows = np.flatnonzero(np.isin(external, ids)).tolist()
-    return [Known(row, by_id[int(external[row])], "record") for row in rows if row not in done]
+    rows = np.flatnonzero(np.isin(external, ids[ids > 0])).tolist()
+    keys = [(int(rank[row]), int(external[row])) for row in rows]
+    return [
+        Known(row, by_id[key], "record")
+        for row, key in zip(rows, keys)
+        if key in by_id and row not in done
+    ]
 
 
 def match_annotations(
     events: Columns, annotations: Columns, names: Sequence[str], known: Sequence[Known]
 ) -> list[Known]:
     """The operation of events that begin inside an ``nccl:`` annotation of their stream."""
-    done = np.zeros(len(events), np.bool_)
-    done[[k.event for k in known]] = True
+    stream = events.column("stream")
+    is_open = np.isin(stream, annotations.column("thread")) & (stream != NONE)
+    is_open[[k.event for k in known]] = False
+    rows = np.flatnonzero(is_open)
+    if not len(rows):
+        return []
+    found = np.full(len(rows), NONE, np.int64)
+    for on_track, over_it in _by_track(events.where(is_open), annotations):
+        found[on_track] = _innermost(
+            events.column("start_ns")[rows[on_track]], annotations, over_it
+        )
+    return [
+        Known(row, Args(op=names[name]), "annotation")
+        for row, name in zip(rows.tolist(), found.tolist())
+        if name != NONE
+    ]
+
+
+def _by_track(events: Columns, annotations: Columns) -> Iterator[tuple[Int64, Int64]]:
+    """The rows of both on each stream of a device of a rank."""
+    streams = (events.column("stream"), annotations.column("thread"))
+    others = [(events.column(name), annotations.column(name)) for name in ("rank", "device")]
+    keys = np.stack([np.concatenate(pair) for pair in (*others, streams)], axis=1)
+    tracks, track = np.unique(keys, axis=0, return_inverse=True)
+    of_event, of_annotation = np.split(track.reshape(-1), [len(events)])
+    return zip(_split(of_event, len(tracks)), _split(of_annotation, len(tracks)))
+
+
+def _split(group: Int64, count: int) -> list[Int64]:
+    """The rows of each group."""
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.searchsorted(group[order], np.arange(1, count)))
+
+
+def _innermost(starts: Int64, annotations: Columns, rows: Int64) -> Int64:
+    """The name of the annotation begun last of those that still run, else ``NONE``."""
+    begin = annotations.column("start_ns")[rows]
+    end = begin + annotations.column("dur_ns")[rows]
+    times = np.unique(np.concatenate((begin, end)))
+    inner = np.array(_running(times.tolist(), begin.tolist(), end.tolist()), np.int64)
+    name = np.append(annotations.column("name")[rows], NONE)
+    # Before the first time none runs, nor does at the last one.
+    at = np.searchsorted(times, starts, "right") - 1
+    return np.asarray(name[np.append(inner, -1)[at]])
+
+
+def _running(times: Sequence[int], begin: Sequence[int], end: Sequence[int]) -> list[int]:
+    """Which span begun last still runs from each time on; -1 where none does."""
+    waiting = sorted(range(len(begin)), key=begin.__getitem__, reverse=True)
+    running: list[tuple[int, int]] = []  #: a heap of spans, begun last first
     found = []
-    for stream in np.unique(annotations.column("thread")).tolist():
-        rows = np.flatnonzero((events.column("stream") == stream) & ~done)
-        inner = _innermost(events.column("start_ns")[rows], annotations, stream)
-        found += [
-            Known(row, Args(op=names[name]), "annotation")
-            for row, name in zip(rows.tolist(), inner.tolist())
-            if name != NONE
-        ]
+    for time in times:
+        while waiting and begin[waiting[-1]] <= time:
+            span = waiting.pop()
+            heappush(running, (-begin[span], -span))
+        while running and end[-running[0][1]] <= time:
+            heappop(running)
+        found.append(-running[0][1] if running else -1)
     return found
-
-
-def _innermost(starts: Int64, annotations: Columns, stream: int) -> Int64:
-    """The name of the latest annotation of a stream that has begun and not ended, else ``NONE``."""
-    on_stream = annotations.column("thread") == stream
-    begin = annotations.column("start_ns")[on_stream]
-    order = np.argsort(begin, kind="stable")
-    begin = begin[order]
-    end = begin + annotations.column("dur_ns")[on_stream][order]
-    latest = np.searchsorted(begin, starts, "right") - 1
-    is_inside = (latest >= 0) & (starts < end[latest])
-    return np.where(is_inside, annotations.column("name")[on_stream][order][latest], NONE)
 
 
 def _size_bytes(args: Args) -> int | None:
@@ -116,7 +157,7 @@ def _size_bytes(args: Args) -> int | None:
     count = _number(elements)
     if op is None or width is None or not count:
         return None
-    return count * width
+    return count * width if count <= _MAX_BYTES // width else None
 
 
 def _members(args: Args) -> list[int] | None:
@@ -127,7 +168,20 @@ def _members(args: Args) -> list[int] | None:
     first, stride = _small(args.first_member), _small(args.member_stride)
     if None in (first, stride, size) or stride < 1 or not 0 < size <= 1 << 20:  # type: ignore[operator]
         return None
-    return list(range(first, first + stride * size, stride))  # type: ignore[operator,arg-type]
+    members = range(first, first + stride * size, stride)  # type: ignore[operator,arg-type]
+    return list(members) if members[-1] <= MAX_RANK else None
+
+
+def _peer(args: Args) -> int | None:
+    other = {"send": args.to_rank, "recv": args.from_rank}
+    return _small(other.get(canonical_op(str(args.op)) or ""))
+
+
+def _sizes(value: Any) -> list[int] | None:
+    """The sizes of a list, or of its text; null where it is empty, cut or holds anything else."""
+    text = str(value)
+    numbers = _NUMBER.findall(text) if _LIST.fullmatch(text) else []
+    return [int(n) for n in numbers] if numbers and max(map(len, numbers)) < 19 else None
 
 
 @lru_cache(maxsize=1024)
@@ -145,8 +199,7 @@ def _number(value: Scalar) -> int | None:
 
 
 def _small(value: Scalar) -> int | None:
-    number = _number(value)
-    return number if number is not None and number < 1 << 31 else None
+    return _or_none(ranks([value])[0])
 
 
 def _flag(value: Scalar) -> bool | None:

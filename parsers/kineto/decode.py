@@ -36,6 +36,10 @@ class Args(
         "is_async": "Is asynchronized op",
         "first_member": "Global rank start",
         "member_stride": "Global rank stride",
+        "from_rank": "Src Rank",
+        "to_rank": "Dst Rank",
+        "send_sizes": "In split size",
+        "receive_sizes": "Out split size",
     },
 ):
     """The arguments of an event that are needed, those of a collective among them."""
@@ -61,6 +65,10 @@ class Args(
     is_async: Scalar = None
     first_member: Scalar = None
     member_stride: Scalar = None
+    from_rank: Scalar = None
+    to_rank: Scalar = None
+    send_sizes: Any = None
+    receive_sizes: Any = None
 
 
 class Event(Struct, gc=False):

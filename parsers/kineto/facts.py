@@ -11,6 +11,8 @@ from typing import Any
 
 from commscope.parsers.base import Facts
 from commscope.parsers.kineto.decode import Args
+from commscope.parsers.kineto.rows import MAX_RANK
+from commscope.parsers.kineto.times import MAX_NS
 
 _VERSION_KEYS = (
     "roctracer_version",
@@ -25,8 +27,6 @@ _VERSION_KEYS = (
 _AMD = re.compile(r"\bAMD\b|Instinct|Radeon", re.IGNORECASE)
 _EVENTS = "traceEvents"
 _BLANK = b" \t\r\n"
-#: Wall clocks before 2262; anything else is damage.
-_MAX_BASE_NS = 8 * 10**18
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ def facts_of(
     distributed = _mapping(metadata.get("distributedInfo"))
     names = _gpu_names(metadata.get("deviceProperties"))
     return Facts(
-        rank=_whole(distributed.get("rank")),
+        rank=_rank(distributed.get("rank")),
         records_rank=_records_rank(records),
-        world_size=_whole(distributed.get("world_size")),
+        world_size=_rank(distributed.get("world_size")),
         host=_text(metadata.get("host") or metadata.get("hostname")),
         pid=pids.most_common(1)[0][0] if pids else None,
         backend=_text(distributed.get("backend")),
@@ -96,7 +96,7 @@ def facts_of(
 
 def _records_rank(records: Sequence[Args]) -> int | None:
     """The rank most records carry: their own (a broadcast may carry its root's)."""
-    ranks = Counter(rank for r in records if (rank := _whole(r.own_rank)) is not None)
+    ranks = Counter(rank for r in records if (rank := _rank(r.own_rank)) is not None)
     return ranks.most_common(1)[0][0] if ranks else None
 
 
@@ -136,17 +136,15 @@ def _versions(metadata: Mapping[str, Any], distributed: Mapping[str, Any]) -> di
     return versions
 
 
-def hip_version(number: str) -> str | None:
-    """The ROCm version of ``hip_runtime_version``: 60443483 is 6.4, 70226015 is 7.2."""
-    if not number.isdecimal() or len(number) > 10:
-        return None
-    major, rest = divmod(int(number), 10_000_000)
-    return f"{major}.{rest // 100_000}"
-
-
 def _base_ns(value: Any) -> int:
     number = _whole(value)
-    return number if number is not None and 0 <= number < _MAX_BASE_NS else 0
+    return number if number is not None and number <= MAX_NS else 0
+
+
+def _rank(value: Any) -> int | None:
+    """A rank or a number of ranks."""
+    number = _whole(value)
+    return number if number is not None and number <= MAX_RANK else None
 
 
 def _whole(value: Any) -> int | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from commscope.columns import NONE
 from commscope.errors import CorruptTrace
 from commscope.parsers.base import Health, Input, Progress, Reading
 from commscope.parsers.kineto.chunks import Chunks
 from commscope.parsers.kineto.decode import Decoded, decode_chunk
 from commscope.parsers.kineto.facts import Around, parse_around
-from commscope.parsers.kineto.tables import Tables
+from commscope.parsers.kineto.tables import TableBuilder
 from commscope.parsers.opening import Blocks, Source, open_blocks
 
 #: Small enough to stay in the processor's cache between cutting and decoding.
@@ -42,7 +41,7 @@ class _Losses:
 
 def read_kineto(source: Source, progress: Progress, block_bytes: int = BLOCK_BYTES) -> Reading:
     """Reads a file; raises CorruptTrace where not one of its events can be read."""
-    tables, losses = Tables(), _Losses()
+    tables, losses = TableBuilder(), _Losses()
     with open_blocks(source, block_bytes=block_bytes) as blocks:
         chunks = Chunks(_reporting(blocks, source, progress), source.label)
         _read_events(chunks, tables, losses)
@@ -56,7 +55,7 @@ def read_kineto(source: Source, progress: Progress, block_bytes: int = BLOCK_BYT
     return Reading(
         input=Input(source.label, "kineto", digest, size),
         facts=tables.facts(around.metadata),
-        health=_health(losses, cut, around, tables.last_start_ns()),
+        health=_health(losses, cut, around, tables.last_good_ns()),
         events=events,
         host=host,
         collectives=collectives,
@@ -69,7 +68,7 @@ def _reporting(blocks: Blocks, source: Source, progress: Progress) -> Iterator[b
         yield block
 
 
-def _read_events(chunks: Chunks, tables: Tables, losses: _Losses) -> None:
+def _read_events(chunks: Chunks, tables: TableBuilder, losses: _Losses) -> None:
     """Fills the tables until the array of events ends, and keeps the text behind it."""
     for chunk in chunks:
         decoded = decode_chunk(chunk, chunks.layout, chunks.is_final)
@@ -95,7 +94,7 @@ def _read_trailer(rest: bytes, following: Iterable[bytes], losses: _Losses) -> N
     losses.trailer = None if losses.joined else bytes(trailer)
 
 
-def _health(losses: _Losses, cut: str | None, around: Around, last_ns: int) -> Health:
+def _health(losses: _Losses, cut: str | None, around: Around, last_good_ns: int | None) -> Health:
     unread = losses.unread_bytes + around.surplus_bytes
     if losses.joined:
         cut = cut or "another document begins before the trace ends"
@@ -108,6 +107,7 @@ def _health(losses: _Losses, cut: str | None, around: Around, last_ns: int) -> H
         events_lost=losses.lost,
         bytes_lost=losses.bytes_lost + unread,
         cut=cut,
-        last_good_ns=None if last_ns == NONE else last_ns,
+        lacks_events=cut is not None and losses.trailer is None,
+        last_good_ns=last_good_ns if cut else None,
         notes=notes,
     )

@@ -13,6 +13,8 @@ from commscope.parsers.kineto.decode import Scalar
 
 _ALL_ONES = 2**64 - 1
 _TOP = 2**63
+#: The largest rank, number of ranks or of a device that the tables hold.
+MAX_RANK = 2**31 - 1
 
 
 class Words(dict[str, int]):
@@ -46,6 +48,20 @@ def integers(values: Sequence[Scalar]) -> Int64:
             return np.where(whole == -1, NONE, whole)
     known = {value: _integer(value) for value in set(values)}
     return np.fromiter(map(known.__getitem__, values), np.int64, len(values))
+
+
+def ranks(values: Sequence[Scalar]) -> Int64:
+    """Ranks and numbers like them, ``NONE`` where there is none from 0 to ``MAX_RANK``."""
+    whole = integers(values)
+    return np.where((whole >= 0) & (whole <= MAX_RANK), whole, NONE)
+
+
+def devices(numbers: Int64) -> Int64:
+    """Device numbers that fit the tables; others, and none, become each a negative one."""
+    is_odd = (numbers < 0) | (numbers > MAX_RANK)
+    fitting: Int64 = numbers.copy()
+    fitting[is_odd] = -1 - np.unique(numbers[is_odd], return_inverse=True)[1].reshape(-1)
+    return fitting
 
 
 def _integer(value: Scalar) -> int:

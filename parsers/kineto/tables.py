@@ -30,8 +30,16 @@ from commscope.parsers.kineto.kinds import (
     RUNTIME_KINDS,
     KindOf,
 )
-from commscope.parsers.kineto.rows import Columns, Words, dictionary, first_known, integers
-from commscope.parsers.kineto.times import to_ns
+from commscope.parsers.kineto.rows import (
+    Columns,
+    Words,
+    devices,
+    dictionary,
+    first_known,
+    integers,
+    ranks,
+)
+from commscope.parsers.kineto.times import MAX_NS, to_ns
 from commscope.schema import PARSED_EVENTS, PARSED_HOST, Flag, conform
 
 #: NumPy's cost of a batch is then small against that of its rows, and the rows' memory bounded.
@@ -39,7 +47,7 @@ _BATCH_EVENTS = 1 << 14
 _COLLECTIVE = CODE["collective"]
 
 
-class Tables:
+class TableBuilder:
     """Device activities, host calls and what is known of collectives, growing chunk by chunk."""
 
     def __init__(self) -> None:
@@ -70,14 +78,17 @@ class Tables:
         host = self._rows.where(self._is_kind(HOST_KINDS))
         pids = Counter(host.column("pid").tolist())
         pids.pop(NONE, None)
-        devices = set(self._rows.column("device")[self._is_kind(DEVICE_KINDS)].tolist())
+        used_devices = devices(self._rows.column("device")[self._is_kind(DEVICE_KINDS)])
         used = np.unique(self._rows.column("name")[self._is_kind(RUNTIME_KINDS)]).tolist()
         words = list(self._names)
-        return facts_of(metadata, [words[code] for code in used], pids, devices, self._records)
+        calls = [words[code] for code in used]
+        return facts_of(metadata, calls, pids, set(used_devices.tolist()), self._records)
 
-    def last_start_ns(self) -> int:
-        """Begin of the latest activity or call, once the tables are finished; ``NONE`` without."""
-        return int(self._rows.column("start_ns").max(initial=NONE))
+    def last_good_ns(self) -> int | None:
+        """Begin of the last activity or call in the file, once the tables are finished."""
+        start, _, broken = _without_holes(self._rows)
+        known = start[~broken]
+        return int(known[-1]) if len(known) else None
 
     def _is_kind(self, kinds: Sequence[str]) -> Bool:
         return np.isin(self._rows.column("kind"), [CODE[kind] for kind in kinds])
@@ -116,14 +127,15 @@ class Tables:
         names = list(self._names)
         is_named = np.array([name.startswith("nccl:") for name in names], np.bool_)
         annotations = self._rows.where(self._is_kind([GPU_ANNOTATION]))
-        annotations = annotations.where(is_named[annotations.column("name")])
+        is_whole = ~_without_holes(annotations)[2]
+        annotations = annotations.where(is_named[annotations.column("name")] & is_whole)
         return known + match_annotations(device, annotations, names, known)
 
     def _events_table(self, device: Columns) -> pa.Table:
         start, duration, broken = _without_holes(device)
         columns = {
             **_common(device, self._names, start, duration),
-            "device": pa.array(device.column("device").astype(np.int32)),
+            "device": pa.array(devices(device.column("device")), pa.int32()),
             "stream": nullable(device.column("stream")),
             "queue": nullable(device.column("queue")),
             "launch_ns": pa.nulls(len(start), pa.int64()),
@@ -148,7 +160,7 @@ class Tables:
 def _args_columns(args: Sequence[Args], events: Sequence[Event]) -> dict[str, Int64]:
     pids = integers([e.pid for e in events])
     return {
-        "rank": integers([a.rank for a in args]),
+        "rank": ranks([a.rank for a in args]),
         "device": first_known(integers([a.device for a in args]), pids),
         "stream": integers([a.stream for a in args]),
         "queue": integers([a.hsa_queue for a in args]),
@@ -159,9 +171,9 @@ def _args_columns(args: Sequence[Args], events: Sequence[Event]) -> dict[str, In
 
 
 def _without_holes(columns: Columns) -> tuple[Int64, Int64, Bool]:
-    """Starts and durations with 0 for what is missing, and which rows miss one or are negative."""
+    """Starts and durations, 0 where one of them is missing or impossible, and where that is."""
     start, duration = columns.column("start_ns"), columns.column("dur_ns")
-    broken = (start == NONE) | (duration < 0)
+    broken = (start < 0) | (start > MAX_NS) | (duration < 0) | (duration > MAX_NS)
     return np.where(broken, 0, start), np.where(broken, 0, duration), broken
 
 

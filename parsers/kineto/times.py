@@ -19,6 +19,8 @@ from commscope.columns import NONE, Int64
 _PLAIN = b"0123456789.\n"
 _SCALE = np.array([1000, 100, 10, 1], np.int64)
 _LIMIT = 2**63 - 1
+#: Beyond the wall clock of 2065 is damage: a base, a start and a length add up within 64 bits.
+MAX_NS = 3 * 10**18
 #: What the vectorised way surely takes.
 _NUMBER = re.compile(rb"\d{1,15}(?:\.\d{1,3})?")
 _NS = Decimal("0.001")

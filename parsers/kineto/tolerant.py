@@ -23,6 +23,8 @@ _NEXT_EVENT = re.compile(r"\}\s*,?\s*(?=\{\s*" + _KEYS + ")")
 _END_OF_ARRAY = re.compile(r'\}\s*,?\s*(?=\]\s*(?:,\s*"|\}|\Z))')
 _EVENT = re.compile(r'(?P<before>.)\s*\{\s*"ph"', re.DOTALL)
 _DOCUMENT = '"traceEvents"'
+#: Arguments that may be lists.
+_LISTS = ("Process Group Ranks", "In split size", "Out split size")
 #: Objects inside a damaged event can look like the next event: as many ends are tried.
 _MOST_ENDS = 4
 _UNDECODED = re.compile("[\udc80-\udcff]")
@@ -184,9 +186,7 @@ def clean(event: dict[str, Any]) -> bytes | None:
     plain.pop("args", None)
     if isinstance(args, dict):
         plain["args"] = {
-            key: value
-            for key, value in args.items()
-            if _is_scalar(value) or key == "Process Group Ranks"
+            key: value for key, value in args.items() if _is_scalar(value) or key in _LISTS
         }
     try:
         return json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tables import ALL_REDUCE, COMPUTE, COPY, Gpu, analysis, comm, copy, step
+from tables import ALL_REDUCE, COMPUTE, COPY, Gpu, Known, analysis, comm, copy, step
 
-from commscope.analysis.groups import group_rows, is_among
+from commscope.analysis.groups import group_rows, is_among, rows_among
 
 ROWS = (
     Gpu(100, 10), Gpu(120, 30), comm(125, 20), comm(200, 10), copy(300, 4), Gpu(400, 0),
@@ -39,6 +39,17 @@ def test_one_name_of_two_classes_has_two_rows() -> None:
     assert found.column("class").to_pylist() == ["copy", "communication"]
 
 
+def test_the_family_is_that_of_the_class_where_that_has_one() -> None:
+    rows = [Gpu(10, 5, "never seen"), Known(0, "all_reduce"), copy(30, 9, name="gemm_kernel")]
+    found = analysis(*rows, comm(50, 2), Gpu(60, 1, "gemm_kernel")).kernels.to_pylist()
+    assert [(row["name"], row["class"], row["family"]) for row in found] == [
+        ("gemm_kernel", "copy", "copy"),
+        ("never seen", "communication", "communication"),
+        (ALL_REDUCE, "communication", "communication"),
+        ("gemm_kernel", "compute", "gemm"),
+    ]
+
+
 def test_families_sum_to_the_kernels() -> None:
     found = analysis(*ROWS)
     families = {row["family"]: row for row in found.families.to_pylist()}
@@ -50,7 +61,14 @@ def test_families_sum_to_the_kernels() -> None:
 
 def test_counts_of_what_counts() -> None:
     rows = (*ROWS, Gpu(700, 5, rank=None))
-    assert analysis(*rows).counts == {0: {"kernels": 6, "collectives": 2, "copies": 1}}
+    counts = {"kernels": 6, "compute": 4, "collectives": 2, "copies": 1}
+    assert analysis(*rows).counts == {0: counts}
+
+
+def test_copy_kernels_of_rocm_count_as_copies_and_as_kernels() -> None:
+    rows = [Gpu(10, 5), Gpu(30, 5, "__amd_rocclr_copyBuffer"), copy(50, 5)]
+    counts = {"kernels": 2, "compute": 1, "collectives": 0, "copies": 2}
+    assert analysis(*rows).counts == {0: counts}
 
 
 def test_kernels_of_a_step_are_those_launched_in_it() -> None:
@@ -72,3 +90,9 @@ def test_is_among(others: list[int]) -> None:
     values = [3, 1, 9, -(1 << 63)]
     found = is_among(np.array(values), np.array(others, np.int64))
     assert found.tolist() == [value in others for value in values]
+
+
+def test_rows_among() -> None:
+    keys = [np.array([0, 0, 1, 1]), np.array([5, 6, 5, 7])]
+    assert rows_among(keys, [np.array([1, 0]), np.array([5, 6])]).tolist() == [0, 1, 1, 0]
+    assert not rows_among(keys, [np.empty(0, np.int64)] * 2).any()

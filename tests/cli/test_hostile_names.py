@@ -52,6 +52,15 @@ def test_json_keeps_the_name(name: str, tmp_path: Path, call) -> None:
     assert name.encode("utf-8", "replace").decode() in names
 
 
+@pytest.mark.parametrize("command", ["analyze", "kernels", "inspect"])
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_json_steers_no_terminal(command: str, name: str, tmp_path: Path, call) -> None:
+    data = trace(0, name=name)
+    (tmp_path / "rank0.json").write_bytes(data)
+    write(tmp_path, FILES["bidi"], data[:50])
+    assert is_harmless(call(command, tmp_path, "--format", "json").out)
+
+
 FILES = {
     "escape": b"rank0\x1b]0;t\x07.json",
     "markup": b"rank0[bold red] [slash] [].json",

@@ -199,6 +199,10 @@ def test_verbose_adds_the_checks(run_folder: Path, call) -> None:
     assert more.count("pass") > 3
 
 
+def test_verbose_is_either_on_or_off(run_folder: Path, call) -> None:
+    assert call("analyze", run_folder, "-v", "-v").out == call("analyze", run_folder, "-v").out
+
+
 def test_kernels(run_folder: Path, call) -> None:
     lines = call("kernels", run_folder).out.splitlines()
     assert any(line.startswith(GEMM) for line in lines)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_run import write_run
+from small_run import trace, write_run
 
 from commscope.cli import output as output_module
 from commscope.errors import UsageError
@@ -64,6 +64,64 @@ def test_output_that_cannot_be(
     before = (run_folder / "rank0.json").read_bytes()
     refused(USAGE, "analyze", run_folder / "rank0.json", "-o", tmp_path / name)
     assert (run_folder / "rank0.json").read_bytes() == before
+
+
+READ = {
+    "folder": ("run", "run/rank0.json"),
+    "folder above": (".", "run/rank1.json"),
+    "pattern": ("run/rank*.json", "run/rank1.json"),
+    "pattern of folders": ("r*", "run/rank0.json"),
+    "not a trace": ("run", "run/damaged.zip"),
+    "link to a file": ("run", "elsewhere.json"),
+    "hard link": ("run/rank0.json", "twin.json"),
+    "by a link": ("run", "to_rank0.json"),
+}
+
+
+@pytest.fixture
+def linked(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working directory has a run, files that links join to it, and settings."""
+    monkeypatch.chdir(tmp_path)
+    (run_folder / "damaged.zip").write_bytes(b"PK\x03\x04" + bytes(50))
+    Path("elsewhere.json").write_bytes(trace(2))
+    (run_folder / "rank2.json").symlink_to(tmp_path / "elsewhere.json")
+    Path("twin.json").hardlink_to(run_folder / "rank0.json")
+    Path("to_rank0.json").symlink_to(run_folder / "rank0.json")
+    for name in ("own.toml", "commscope.toml"):
+        Path(name).write_text("[patterns]\n")
+
+
+@pytest.mark.usefixtures("linked")
+@pytest.mark.parametrize("command", ["analyze", "kernels", "inspect"])
+@pytest.mark.parametrize(("given", "output"), READ.values(), ids=READ)
+def test_inputs_are_never_overwritten(
+    given: str, output: str, command: str, refused: Refused
+) -> None:
+    before = Path(output).read_bytes()
+    assert "would be lost" in refused(USAGE, command, given, "-o", output)
+    assert Path(output).read_bytes() == before
+
+
+@pytest.mark.usefixtures("linked")
+@pytest.mark.parametrize("command", ["analyze", "kernels"])
+@pytest.mark.parametrize("config", [("--config", "own.toml"), ()])
+def test_settings_are_never_overwritten(
+    config: tuple[str, ...], command: str, refused: Refused
+) -> None:
+    output = config[1] if config else "commscope.toml"
+    assert "would be lost" in refused(USAGE, command, "run", *config, "-o", output)
+    assert Path(output).read_text() == "[patterns]\n"
+
+
+def test_a_new_file_may_lie_next_to_the_traces(run_folder: Path, call) -> None:
+    assert call("analyze", run_folder, "-o", run_folder / "report.json").code == 0
+    assert json.loads((run_folder / "report.json").read_bytes())["summary"]["ranks"] == 2
+
+
+def test_an_old_report_elsewhere_is_replaced(run_folder: Path, tmp_path: Path, call) -> None:
+    (tmp_path / "report.json").write_text("old")
+    assert call("analyze", run_folder, "-o", tmp_path / "report.json").code == 0
+    assert json.loads((tmp_path / "report.json").read_bytes())
 
 
 def test_failed_write_leaves_the_old_file_and_no_other(

@@ -7,7 +7,7 @@ from pathlib import Path
 from small_run import STEPS, trace, write_run
 
 from commscope.engine.inspect import inspect_paths
-from commscope.engine.load import silent
+from commscope.engine.reading import silent
 
 
 def test_every_file_is_inspected_in_order(tmp_path: Path) -> None:

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from builders import source_of
 from small_run import CUT_EARLY, trace, write_run
 
 import commscope
 from commscope.engine import load as load_module
+from commscope.engine.reading import conform_reading
 from commscope.engine.unprofiled import unprofiled_step_ns
 from commscope.errors import (
     AmbiguousFormat,
     CorruptTrace,
     NoDeviceEvents,
     RankConflict,
+    SchemaError,
     UnknownFormat,
     UsageError,
 )
+from commscope.parsers.base import Reading
+from commscope.parsers.kineto import KinetoParser
+from commscope.schema import PARSED_COLLECTIVES
 
 
 def file_notes(found: commscope.Trace) -> list[str]:
@@ -107,6 +115,72 @@ def test_step_time_without_the_profiler_from_the_jobs_output(tmp_path: Path) -> 
     (run / "job.log").write_text('begin\n{"rank": 0, "unprofiled_step_ms": 27.116}\n')
     assert commscope.load(run).unprofiled_step_ns == 27_116_000
     assert commscope.load(run, unprofiled_step_ms=30).unprofiled_step_ns == 30_000_000
+
+
+LINE = '{"rank": 0, "unprofiled_step_ms": 27.116}\n'
+
+
+@pytest.mark.parametrize("before", [0, 65_510, 100_000, 131_072, 1_000_000])
+@pytest.mark.parametrize("name", ["job.log", "slurm-12.OUT"])
+def test_step_time_at_the_end_of_a_long_log(name: str, before: int, tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    (run / name).write_text("epoch\n" * (before // 6) + LINE)
+    assert commscope.load(run).unprofiled_step_ns == 27_116_000
+
+
+def test_only_whole_lines_of_the_end_count(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    end = "x" * (65_536 - len(LINE) - 1)
+    (run / "job.log").write_text(f"{'x' * 200_000}{LINE}{end}\n")
+    assert commscope.load(run).unprofiled_step_ns is None
+
+
+def test_the_end_is_read_of_logs_only(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    (run / "weights.bin").write_text("epoch\n" * 100_000 + LINE)
+    assert commscope.load(run).unprofiled_step_ns is None
+
+
+def changed(reading: Reading, table: str, column: str, values: pa.Array) -> Reading:
+    old = getattr(reading, table)
+    return replace(
+        reading, **{table: old.set_column(old.column_names.index(column), column, values)}
+    )
+
+
+@pytest.fixture
+def reading(tmp_path: Path) -> Reading:
+    (found,) = KinetoParser().read(source_of(write_run(tmp_path) / "rank0.json"), lambda *_: None)
+    return found
+
+
+def test_a_reading_that_keeps_the_contract_is_taken_as_it_is(reading: Reading) -> None:
+    assert conform_reading(reading, "mine") is reading
+
+
+def test_a_parser_that_breaks_the_contract_is_named(reading: Reading) -> None:
+    rows = reading.events.num_rows
+    floats = pa.array([1.0] * rows)
+    with pytest.raises(SchemaError, match=r"^parser mine: events\.start_ns: type is double"):
+        conform_reading(changed(reading, "events", "start_ns", floats), "mine")
+    with pytest.raises(SchemaError, match=r"^parser mine: host is no Arrow table"):
+        conform_reading(replace(reading, host=None), "mine")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("event", [-1, 10**6])
+def test_a_collective_of_no_event_is_told(event: int, reading: Reading) -> None:
+    columns = {
+        field.name: pa.nulls(1, field.type) if field.nullable else None
+        for field in PARSED_COLLECTIVES
+    }
+    columns["event"] = pa.array([event], pa.int64())
+    for name, column in columns.items():
+        if column is None:
+            kind = PARSED_COLLECTIVES.field(name).type
+            columns[name] = pa.array(["x"]).dictionary_encode().cast(kind)
+    table = pa.table(columns, schema=PARSED_COLLECTIVES)
+    with pytest.raises(SchemaError, match=r"^parser mine: collectives\.event: "):
+        conform_reading(replace(reading, collectives=table), "mine")
 
 
 @pytest.mark.parametrize(

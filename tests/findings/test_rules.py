@@ -23,7 +23,7 @@ from tables import (
 )  # fmt: skip
 
 from commscope.analysis.result import analyse
-from commscope.findings.model import WHOLE, Check, Metric, Result, Withheld
+from commscope.findings.model import OUTSIDE, WHOLE, Check, Metric, Result, Withheld
 from commscope.findings.quality import trust_of
 from commscope.normalize.selection import StepSelection
 from commscope.parsers.base import Health, Reading
@@ -121,7 +121,7 @@ class TestQ1:
 
     def test_on_one_rank(self) -> None:
         found = check("Q1", _job(_clean(), [*_clean(), *(lost(9_000 + i) for i in range(40))]))
-        assert _places(found) == {(1, WHOLE): KERNELS}
+        assert _places(found) == {(1, WHOLE): KERNELS, (1, OUTSIDE): {OVERLAP}}
         assert "of rank 1 found" in found.says
 
     def test_no_kernel_at_all(self) -> None:
@@ -168,6 +168,76 @@ class TestQ2:
 
     def test_one_rank(self) -> None:
         assert check("Q2", _job(_clean())).result == NOT_CHECKED
+
+    def test_copy_kernels_are_no_compute(self) -> None:
+        copies = [Gpu(10_900, 5, "__amd_rocclr_copyBuffer", launched=10_002, stream=3)]
+        lacks = [r for r in _clean() if getattr(r, "stream", 0) or isinstance(r, Host)]
+        found = check("Q2", _job(_clean(), [*lacks, *copies]))
+        assert "rank 1 has no compute kernels, which other ranks have" in found.says
+
+    @staticmethod
+    def _second(stream: int, kernels: int = 9, at: int = 10_000) -> list[Row]:
+        """More kernels of the first step, on a stream."""
+        return [Gpu(at + 60 * i, 5, launched=10_001, stream=stream) for i in range(kernels)]
+
+    def test_lost_stream(self) -> None:
+        both = [*_clean(), *self._second(7)]
+        found = check("Q2", _job(both, [*_clean(), *self._second(0, at=10_005)], both))
+        assert (found.result, _places(found)) == (FAIL, {(1, None): KERNELS})
+        assert found.says == "rank 1 has compute kernels on 1 stream, the other ranks on 2 or more"
+
+    def test_streams_have_other_numbers_elsewhere(self) -> None:
+        jobs = [[*_clean(), *self._second(stream)] for stream in (7, 8, 9)]
+        assert check("Q2", _job(*jobs)).result == PASS
+
+    @pytest.mark.parametrize(("kernels", "is_lost"), [(1, True), (2, False), (9, False)])
+    def test_a_stream_with_little_on_it_is_not_lost(self, kernels: int, is_lost: bool) -> None:
+        both = [*_clean(), *self._second(7)]
+        little = [*_clean(), *self._second(0, 60), *self._second(7, kernels, at=10_005)]
+        assert bool(check("Q2", _job(both, little, both)).withheld) == is_lost
+
+    def test_a_stream_that_one_other_lacks_too_is_not_lost(self) -> None:
+        both = [*_clean(), *self._second(7)]
+        one = [*_clean(), *self._second(0, at=10_005)]
+        assert check("Q2", _job(both, one, one)).result == PASS
+
+    def test_nothing_tells_which_of_two_ranks_is_odd(self) -> None:
+        both = [*_clean(), *self._second(7)]
+        one = [*_clean(), *self._second(0, at=10_005)]
+        assert check("Q2", _job(both, one)).result == PASS
+
+    def test_two_ranks_of_which_one_has_none_in_the_steps(self) -> None:
+        lacks: list[Row] = [r for r in _clean() if getattr(r, "stream", 0) != 1]
+        lacks = [r for r in lacks if not isinstance(r, Known)]
+        found = check("Q2", _job(_clean(), [*lacks, comm(5, 5)]))
+        assert found.withheld
+        assert "rank 1 has communication kernels on 0 streams" in found.says
+
+    def test_lost_stream_of_a_trace_without_steps(self) -> None:
+        both = [row for row in [*_clean(), *self._second(7)] if isinstance(row, Gpu)]
+        jobs = [[Gpu(r.start, r.dur, r.name, stream=r.stream) for r in both] for _ in range(3)]
+        jobs[1] = [row for row in jobs[1] if row.stream != 7]
+        found = check("Q2", _job(*jobs))
+        assert _places(found) == {(1, None): KERNELS}
+
+    def test_a_recording_cut_in_its_first_step_lost_no_stream(self) -> None:
+        both = [*_clean(), *self._second(7)]
+        cut = [step(1, 10_000, 10_000), *(Gpu(10_060 + k, 1, launched=10_001) for k in range(30))]
+        found = check("Q2", _job(both, [*cut, comm(10_500, 5, launched=10_001)], both))
+        assert not found.withheld
+
+    def test_few_kernels_tell_nothing(self) -> None:
+        jobs = [[*_clean(kernels=9), *self._second(7, 9)] for _ in range(3)]
+        jobs[1] = _clean(kernels=19)
+        assert not check("Q2", _job(*jobs)).withheld
+        jobs[1] = _clean(kernels=20)
+        assert check("Q2", _job(*jobs)).withheld
+
+    def test_only_steps_that_all_ranks_have_count(self) -> None:
+        late = [step(3, 30_000, 10_000)]
+        late += [Gpu(30_100 + 60 * i, 5, launched=30_001, stream=7) for i in range(90)]
+        jobs = [[*_clean(), *late], _clean(), [*_clean(), *late]]
+        assert check("Q2", _job(*jobs)).result == PASS
 
 
 class TestQ3:
@@ -267,13 +337,19 @@ class TestQ7:
     """Files that could not be read whole."""
 
     @staticmethod
-    def _file(health: Health, *more: Row) -> Reading:
-        return reading(*_clean(), *more, file="rank0.json", health=health, rank=0)
+    def _file(health: Health, *more: Row, base_ns: int = 0) -> Reading:
+        rows = (*_clean(), *more)
+        return reading(*rows, file="rank0.json", health=health, rank=0, base_ns=base_ns)
 
     @pytest.mark.parametrize(
         ("health", "says", "withholds"),
         [
-            (Health(9, cut="the file ends"), "rank0.json: 9 events read, then the file ends", True),
+            (
+                Health(9, cut="the file ends", lacks_events=True),
+                "rank0.json: 9 events read, then the file ends",
+                True,
+            ),
+            (Health(9, cut="the file ends"), "then the file ends", False),
             (Health(9000, events_lost=10), "9,000 events read, 10 could not be read", True),
             (Health(90_000, events_lost=10), "10 could not be read", False),
             (Health(9, bytes_lost=1), "9 events read, 1 byte lost", False),
@@ -286,18 +362,33 @@ class TestQ7:
         assert says in found.says
         assert _places(found) == ({(0, None): KERNELS} if withholds else {})
 
-    def test_what_lacks_no_kernel_is_kept(self) -> None:
-        assert not check("Q7", traces([self._file(Health(9, cut="cut"))])).withheld
+    def test_last_good_time(self) -> None:
+        health = Health(9, cut="the file ends", last_good_ns=22_060)
+        found = check("Q7", traces([self._file(health, base_ns=10**18)]))
+        assert found.says.endswith(
+            "then the file ends (last good time: 0.012 ms after the first activity)"
+        )
+
+    def test_no_last_good_time_without_a_cut(self) -> None:
+        found = check("Q7", traces([self._file(Health(9, events_lost=1, last_good_ns=10_560))]))
+        assert "last good" not in found.says
+
+    def test_launches_that_found_their_kernels_prove_nothing(self) -> None:
+        """On CUDA a launch stands next to its kernel in the file: a cut takes both."""
+        cut = Health(9, cut="cut", lacks_events=True)
+        assert _places(check("Q7", traces([self._file(cut)]))) == {(0, None): KERNELS}
 
     def test_a_file_of_another_capture_is_no_matter(self) -> None:
         old = reading(Gpu(5, 5), file="old.json", rank=0, health=Health(9, cut="cut"))
         found = check("Q7", traces([old, self._file(Health(9), lost(29_000))]))
-        assert (found.result, found.withheld) == (FAIL, ())
+        assert (found.result, found.withheld) == (PASS, ())
 
     def test_merged_file(self) -> None:
         rows = [*_clean(0), lost(29_000, rank=0), *(r for r in _clean(1) if isinstance(r, Host))]
         rows += [Gpu(11_000, 5, rank=1), lost(10_500, rank=1)]
-        found = check("Q7", traces([reading(*rows, health=Health(9, cut="cut"))]))
+        found = check(
+            "Q7", traces([reading(*rows, health=Health(9, cut="cut", lacks_events=True))])
+        )
         assert _places(found) == {(0, None): KERNELS, (1, None): KERNELS}
 
     def test_many_files_are_counted(self) -> None:

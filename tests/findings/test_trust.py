@@ -6,7 +6,7 @@ import pytest
 from tables import Gpu, analysis, step
 
 from commscope.findings import quality
-from commscope.findings.model import WHOLE, Check, Metric, Result, Trust, Withheld
+from commscope.findings.model import OUTSIDE, WHOLE, Check, Metric, Result, Trust, Withheld
 from commscope.findings.quality import RULES, trust_of
 from commscope.findings.trust_findings import findings_of
 from commscope.findings.versions import known_problems, rocm_version
@@ -62,6 +62,7 @@ def test_rules_are_in_order_and_each_once() -> None:
         (Withheld(Metric.IDLE, 3), "idle of rank 3"),
         (Withheld(Metric.OVERLAP, 3, 0), "overlap of rank 3 step 0"),
         (Withheld(Metric.OVERLAP, 3, WHOLE), "overlap of rank 3 over the whole trace"),
+        (Withheld(Metric.OVERLAP, 3, OUTSIDE), "overlap of rank 3 outside the steps"),
     ],
 )
 def test_withheld_in_words(withheld: Withheld, says: str) -> None:

@@ -9,6 +9,7 @@ from commscope.errors import RankConflict, UsageError
 from commscope.normalize.captures import choose_captures
 from commscope.normalize.parts import Part
 from commscope.normalize.ranks import split_ranks
+from commscope.normalize.selection import StepSelection
 from commscope.trace import Note
 
 Span = tuple[int, int]
@@ -112,3 +113,17 @@ def test_steps_of_all_captures_have_their_own_numbers(second: int, numbers: list
     assert found.events.column("step").to_pylist() == numbers
     assert found.steps.column("open").to_pylist() == [False, True, False, True]
     assert any("2 captures" in note.says for note in found.notes)
+
+
+def test_steps_are_skipped_once_a_rank_not_once_a_capture() -> None:
+    files = [
+        reading(
+            step(1, at, 10), Gpu(at + 5, 5, launched=at + 1),
+            step(2, at + 10, 10), Gpu(at + 15, 5, launched=at + 11),
+            file=f"{rank}-{at}", rank=rank,
+        )
+        for rank in (0, 1) for at in (100, 900)
+    ]  # fmt: skip
+    found = traces(files, capture="all", steps=StepSelection.parse(None, 1))
+    assert found.steps.column("rank").to_pylist() == [0, 0, 0, 1, 1, 1]
+    assert found.steps.column("step").to_pylist() == [2, 3, 4] * 2

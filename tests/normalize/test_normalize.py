@@ -33,7 +33,7 @@ def test_rank_without_activity_is_left_out_and_said() -> None:
     found = traces([reading(Gpu(5, 5), file="a", rank=0), reading(Host(5, 1), file="b", rank=1)])
     assert found.ranks.column("rank").to_pylist() == [0]
     assert "b: holds no GPU activity and is left out (rank 1)" in [n.says for n in found.notes]
-    assert [file.rank for file in found.files] == [0, None]
+    assert [file.rank for file in found.files] == [0]
 
 
 def test_ranks_are_stacked_in_order() -> None:
@@ -63,3 +63,9 @@ def test_files_are_moved_to_the_wall_clock() -> None:
 def test_notes_of_the_files_are_kept() -> None:
     found = traces([reading(Gpu(5, 5), health=Health(notes=("has a hole",)))])
     assert "trace.json: has a hole" in [note.says for note in found.notes]
+
+
+def test_a_trace_in_one_line() -> None:
+    found = trace(Gpu(9, 5), comm(12, 5))
+    assert repr(found) == "<Trace: 1 ranks, 1 steps, 2 activities>"
+    assert found._repr_html_() == "<b>Trace</b>: 1 ranks, 1 steps, 2 activities"

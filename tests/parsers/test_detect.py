@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -78,12 +77,7 @@ def test_an_empty_file_is_not_taken_by_its_name(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_plug_ins_are_asked_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Plugin(EntryPoint):
-        def load(self) -> object:
-            return lambda: Fake("plugin", Confidence.MARKER)
-
-    plugins = {"commscope.parsers": [Plugin("plugin", "x:y", "commscope.parsers")]}
-    monkeypatch.setattr(detect, "entry_points", lambda group: plugins[group])
+    monkeypatch.setattr(detect, "plugins", lambda: (Fake("plugin", Confidence.MARKER),))
     assert [p.name for p in all_parsers()] == [*(p.name for p in PARSERS), "plugin"]
     assert choose_parser(b"x", FILE, None).name == "plugin"
 

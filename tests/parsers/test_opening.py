@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from commscope.errors import CommscopeError, UsageError
 from commscope.parsers import opening
-from commscope.parsers.opening import Part, Source, open_blocks, read_head, unpacked
+from commscope.parsers.opening import Extent, Source, open_blocks, open_session, read_head, unpacked
 
 
 def zstd(data: bytes) -> bytes:
@@ -301,7 +301,7 @@ def test_error_while_reading_reaches_the_consumer(
 
 def test_part_of_an_archive(tmp_path: Path) -> None:
     path = store(tmp_path, b"before" + TEXT + b"after").path
-    member = Source(path, "m", "a/m", part=Part(6, len(TEXT)))
+    member = Source(path, "m", "a/m", extent=Extent(6, len(TEXT)))
     result = read(member)
     assert result.data == TEXT
     assert result.sha256 == hashlib.sha256(TEXT).hexdigest()
@@ -310,7 +310,7 @@ def test_part_of_an_archive(tmp_path: Path) -> None:
 
 def test_part_beyond_the_end_is_cut(tmp_path: Path) -> None:
     path = store(tmp_path, TEXT).path
-    result = read(Source(path, "m", "a/m", part=Part(100, len(TEXT))))
+    result = read(Source(path, "m", "a/m", extent=Extent(100, len(TEXT))))
     assert result.data == TEXT[100:]
     assert result.cut == "the archive ends 100 bytes before this member does"
 
@@ -390,3 +390,65 @@ def test_leaving_a_silent_pipe_does_not_hang(monkeypatch: pytest.MonkeyPatch) ->
         with open_blocks(Source(None), block_bytes=10):
             pass
     assert threading.enumerate() == before
+
+
+def open_files() -> set[str]:
+    """What the descriptors of this process lead to."""
+    links = Path("/proc/self/fd").iterdir()
+    return {os.readlink(link) for link in links if link.is_symlink()}
+
+
+def test_session_closes_what_it_unpacked(tmp_path: Path) -> None:
+    source = store(tmp_path, gzip.compress(TEXT))
+    before = open_files()
+    with open_session():
+        first = unpacked(source.path, 1)
+        assert unpacked(source.path, 1) is first
+        assert os.fstat(first.file).st_size == len(TEXT)
+        assert len(open_files()) == len(before) + 1
+        del first
+    assert open_files() == before
+
+
+def test_session_ends_by_an_error_too(tmp_path: Path) -> None:
+    source = store(tmp_path, gzip.compress(TEXT))
+    before = open_files()
+    missing = Source(tmp_path / "missing")
+    with pytest.raises(UsageError), open_session():
+        _ = unpacked(source.path, 1), read_head(missing)
+    assert open_files() == before
+
+
+def test_next_session_reads_standard_input_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = fake_stdin(monkeypatch, TEXT)
+    with open_session():
+        assert read_head(source, 10) == TEXT[:10]
+        assert read(source).data == TEXT
+    sys.stdin.buffer.seek(0)
+    with open_session():
+        assert read(source).data == TEXT
+
+
+def test_next_session_reads_a_named_pipe_again(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    source = Source(path, label="pipe")
+    for text in (TEXT, TEXT[:100]):
+        writer = threading.Thread(target=path.write_bytes, args=(text,))
+        writer.start()
+        with open_session():
+            assert read_head(source, 10) == TEXT[:10]
+            assert read(source).data == text
+        writer.join()
+
+
+def test_session_closes_a_pipe_that_was_only_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(b"short",))
+    writer.start()
+    with open_session():
+        read_head(Source(path, label="pipe"), 10)
+        assert str(path) in open_files()
+    writer.join()
+    assert str(path) not in open_files()

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
-from events import kernel, launch, report_of
+from builders import TraceBuilder
+from small_run import report_of
 from support import ROOT
 
 import commscope
 from commscope import sample_traces
+from commscope.report.model import ReportTable
+from commscope.report.text import drawn_text, print_kernels
 
 
 @pytest.fixture(scope="module")
@@ -53,31 +57,19 @@ def test_golden(straggler, golden):
     golden("ddp_straggler.json", json.dumps(document, indent=1, sort_keys=True) + "\n")
 
 
-def test_known_answers(straggler):
-    exposed = {
-        (s["rank"], s["step"]): s["partition"]["exposed_comm_ns"]
-        for s in straggler.to_dict()["steps"]
-    }
-    assert {k: round(v / 1e6, 1) for k, v in exposed.items() if k[0] == 0} == {
-        (0, 1): 27.2, (0, 2): 24.2, (0, 3): 26.7,
-    }  # fmt: skip
-    assert [round(v / 1e6, 2) for k, v in sorted(exposed.items()) if k[0] == 1] == [
-        0.55,
-        0.56,
-        0.54,
-    ]
-
-
 def test_the_unprofiled_step_is_found_next_to_the_traces(straggler):
     assert "1.35 times as long" in straggler.trust_line
     assert "27.4 ms" in straggler.trust_line
 
 
 def test_missing_kernels_withhold_what_rests_on_them(tmp_path):
-    events = [launch(10 * i, i) for i in range(1, 101)]
-    events += [kernel("gemm", 10 * i + 5, 4, i) for i in range(1, 101) if i % 10]
-    events += [kernel("ncclDevKernel_Generic", 1010, 50, 100)]
-    document = report_of(tmp_path, events).to_dict()
+    builder = TraceBuilder()
+    for i in range(1, 101):
+        builder.launch(10 * i, 1)
+        builder.kernel("gemm" if i < 100 else "ncclDevKernel_Generic", 10 * i + 5, 4)
+        if i % 10 == 0 and i < 100:
+            builder.events.pop()
+    document = report_of(tmp_path, builder).to_dict()
     partition = document["ranks"][0]["partition"]
     assert partition["exposed_comm_ns"] is None
     assert partition["idle_ns"] is None
@@ -90,9 +82,26 @@ def test_missing_kernels_withhold_what_rests_on_them(tmp_path):
     assert document["summary"]["upper_bound"] is None
 
 
+def test_rankings_that_are_withheld_are_null_and_said(tmp_path):
+    builder = TraceBuilder().launch(1, 1).kernel("gemm", 10, 100)
+    report = report_of(tmp_path, builder.launch(3, 1).kernel("gemm", 20, 5))
+    document = report.to_dict()
+    assert (document["kernels"], document["kernel_families"]) == (None, None)
+    assert (report.kernels.withheld, report.families.withheld) == ("Q4", "Q4")
+    assert len(report.kernels) == len(report.families) == 0
+    assert "Kernel families: withheld (Q4)" in report.to_text()
+    says = drawn_text(lambda console: print_kernels(report, console, 5), 120)
+    assert "Kernels: withheld (Q4)" in says
+    assert "ended after the begin of the next" in says
+
+
+def test_no_kernels_is_an_empty_list_not_null(straggler):
+    empty = replace(straggler, kernels=ReportTable(straggler.kernels.arrow.slice(0, 0)))
+    assert empty.to_dict()["kernels"] == []
+
+
 def test_no_communication_has_no_overlap_ratio(tmp_path):
-    events = [launch(0.5, 1), kernel("gemm", 1, 2, 1)]
-    document = report_of(tmp_path, events).to_dict()
+    document = report_of(tmp_path, TraceBuilder().launch(0.5, 1).kernel("gemm", 1, 2)).to_dict()
     assert document["ranks"][0]["partition"]["overlap_ratio"] is None
     assert "No communication ran" in document["summary"]["verdict"]
     assert document["collectives"] == []
@@ -100,4 +109,4 @@ def test_no_communication_has_no_overlap_ratio(tmp_path):
 
 def test_files_are_never_absolute(straggler):
     assert str(ROOT) not in straggler.to_json()
-    assert [one["file"] for one in straggler.inputs] == ["rank0.json.gz", "rank1.json.gz"]
+    assert [one.file for one in straggler.inputs] == ["rank0.json.gz", "rank1.json.gz"]

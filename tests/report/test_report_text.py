@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 
 import pytest
-from events import kernel, launch, report_of
+from builders import TraceBuilder
 from rich.console import Console
+from small_run import report_of
 
 import commscope
 from commscope import sample_traces
-from commscope.report.text import kernels_text, print_report
+from commscope.report.text import drawn_text, print_kernels, print_report
 
 
 @pytest.fixture(scope="module")
@@ -43,12 +44,15 @@ def test_lines_fit_the_width_and_end_without_blanks(straggler, width):
 HOSTILE = "evil\x1b[31m[bold red]x[/]\x1b]0;title\x07\u202eabc\nnext"
 
 
+def kernels_text(report: commscope.Report, width: int = 160) -> str:
+    return drawn_text(lambda console: print_kernels(report, console, 5), width)
+
+
 def test_hostile_names_steer_nothing(tmp_path):
-    events = [launch(0.5, 1), kernel(HOSTILE, 1, 2, 1)]
-    report = report_of(tmp_path, events)
-    for text in (report.to_text(), kernels_text(report, 5), report.trust_line):
+    report = report_of(tmp_path, TraceBuilder().launch(0.5, 1).kernel(HOSTILE, 1, 2))
+    for text in (report.to_text(), kernels_text(report), report.trust_line):
         assert not set(text) & set("\x1b\x07\u202e")
-    assert "[bold red]x[/]" in kernels_text(report, 5, 200)
+    assert "[bold red]x[/]" in kernels_text(report, 200)
     assert "\x1b" not in report._repr_html_()
     assert "<th>" in report.kernels._repr_html_()
 
@@ -62,6 +66,6 @@ def test_colours_only_where_the_console_has_them(straggler):
 
 def test_details_add_every_check(straggler):
     console = Console(file=io.StringIO(), width=120, color_system=None)
-    print_report(straggler, console, details=1)
+    print_report(straggler, console, details=True)
     text = console.file.getvalue()
     assert all(check.rule in text for check in straggler.trust.checks)

@@ -134,7 +134,7 @@ def test_odd_arguments_keep_the_event(args: bytes, block_bytes: int, tmp_path: P
 
     row = reading.events.slice(20, 1).to_pylist()[0]
     assert (row["name"], row["stream"], row["correlation"]) == ("k20", None, None)
-    assert reading.health == Health(events_read=COUNT, last_good_ns=39_000)
+    assert reading.health == Health(events_read=COUNT)
 
 
 @pytest.mark.parametrize("block_bytes", BLOCKS)
@@ -227,7 +227,7 @@ def test_arrays_behind_the_events_are_not_events(
         reading = read_bytes(text, tmp_path, block_bytes)
 
         assert reading.events.num_rows == COUNT
-        assert reading.health == Health(events_read=COUNT, last_good_ns=39_000)
+        assert reading.health == Health(events_read=COUNT)
         assert len(reading.facts.gpu_names) == 90
 
 

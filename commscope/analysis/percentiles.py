@@ -1,0 +1,31 @@
+"""Percentiles, interpolated linearly and exact in integers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from commscope.columns import Int64
+
+_HALF = 50
+
+
+def percentiles(values: Int64, percents: Sequence[int]) -> list[int]:
+    """Percentiles of values, of which there is at least one, in any order."""
+    ordered, first, count = np.sort(values), np.zeros(1, np.int64), np.array([len(values)])
+    return [int(group_percentile(ordered, first, count, percent)[0]) for percent in percents]
+
+
+def group_percentile(ordered: Int64, first: Int64, count: Int64, percent: int) -> Int64:
+    """The percentile of each run of sorted values: ``count`` of them, at least 1, from ``first``.
+
+    To the nearest whole number, halves to the even one.
+    """
+    place = (count - 1) * percent
+    low = first + place // 100
+    high = np.minimum(low + 1, first + count - 1)
+    hundreds, ones = np.divmod(ordered[high] - ordered[low], 100)  # their product cannot wrap
+    rise, rest = np.divmod(ones * (place % 100), 100)
+    below = ordered[low] + hundreds * (place % 100) + rise
+    return np.asarray(below + ((rest > _HALF) | ((rest == _HALF) & (below % 2 == 1))))

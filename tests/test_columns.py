@@ -1,0 +1,28 @@
+"""Columns as arrays: flags and words."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from tables import Gpu, trace
+
+from commscope.columns import flagged, where_equal, where_word
+from commscope.schema import Flag
+
+WORDS = pa.table({"word": pa.array(["a", None, "ab", "a"]).dictionary_encode()})
+
+
+def test_where_a_word_is_wanted() -> None:
+    assert where_equal(WORDS, "word", "a").tolist() == [True, False, False, True]
+    assert where_word(WORDS, "word", lambda w: len(w) > 1).tolist() == [False, False, True, False]
+
+
+@pytest.mark.parametrize("table", [WORDS.slice(0, 0), WORDS.slice(1, 1)])
+def test_no_words(table: pa.Table) -> None:
+    assert not where_word(table, "word", lambda _: True).any()
+
+
+def test_flagged() -> None:
+    events = trace(Gpu(5, 5), Gpu(7, -1), Gpu(9, 5, stream=None, name="k")).events
+    assert flagged(events, Flag.BROKEN).tolist() == [False, True, False]
+    assert flagged(events, Flag.BROKEN | Flag.STREAM_AMBIGUOUS).tolist() == [False, True, True]
