@@ -22,12 +22,13 @@ SAME_CLOCK_NS = 100_000
 STEADY_NS = 30_000
 #: but for two clocks that go wrong in opposite directions, each by 25 ppm.
 MOST_DRIFT = 50e-6
-#: A shift is ambiguous if another one scatters less than this many times as much, whatever share
-#: of the operations takes part in that one.
+#: A shift is ambiguous if another one scatters less than this many times as much, even if only a
+#: tenth of the operations take part in that one.
 AMBIGUITY = 3
 #: Fewer pairs fit by chance.
 _MIN_PAIRS = 4
 _MIN_RIVAL_PAIRS = 3
+_MIN_RIVAL_OVERLAP = 0.1
 #: Share of the shorter sequence that must take part.
 MIN_OVERLAP = 0.5
 #: On one clock, partners end closer together than operations follow each other, by this factor:
@@ -226,6 +227,7 @@ def _scatter_of(one: Lane, other: Lane, pairing: Pairing) -> float:
     """The scatter of pairs; infinite where most operations differ or too few take part."""
     fits = _fits(one.kind[pairing.one], other.kind[pairing.other])
     shared = voting(one, other, pairing)
-    if fits.sum() <= len(fits) / 2 or shared.sum() < _MIN_RIVAL_PAIRS:
+    least = max(_MIN_RIVAL_PAIRS, _MIN_RIVAL_OVERLAP * min(len(one), len(other)))
+    if fits.sum() <= len(fits) / 2 or shared.sum() < least:
         return np.inf
     return scatter((other.end[pairing.other] - one.end[pairing.one])[shared])
