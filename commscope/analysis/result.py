@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from commscope.analysis.across import Across, across_ranks
 from commscope.analysis.breakdown import outside_steps, rank_partitions, step_partitions
 from commscope.analysis.chosen import in_chosen_steps
 from commscope.analysis.coverage import graph_coverage, launch_coverage
@@ -13,6 +14,7 @@ from commscope.analysis.kernels import activity_counts, family_table, kernel_tab
 from commscope.analysis.launch import launch_table
 from commscope.analysis.overlap import collective_kinds, collective_times
 from commscope.analysis.timeline import Timeline, timeline_of
+from commscope.analysis.waiting import with_split
 from commscope.columns import Int64, int64
 from commscope.trace import Trace
 
@@ -27,7 +29,7 @@ class Analysis:
 
     trace: Trace
     timeline: Timeline
-    ranks: pa.Table  #: see ``breakdown.rank_partitions``
+    ranks: pa.Table  #: see ``breakdown.rank_partitions`` and ``waiting.with_split``
     outside_ns: Int64  #: see ``breakdown.outside_steps``
     steps: pa.Table  #: see ``breakdown.step_partitions``, with ``kernels`` launched in the step
     collectives: pa.Table  #: see ``overlap.collective_times``
@@ -38,18 +40,21 @@ class Analysis:
     launch: pa.Table  #: see ``launch.launch_table``
     coverage: pa.Table  #: see ``coverage.launch_coverage``
     graphs: pa.Table  #: see ``coverage.graph_coverage``
+    across: Across  #: see ``across.across_ranks``
 
 
 def analyse(trace: Trace) -> Analysis:
     """Computes all of it: table in, table out, nothing is read, drawn or printed."""
     timeline = timeline_of(trace)
+    partitions = step_partitions(timeline, trace.steps)
+    across = across_ranks(trace, timeline, partitions)
     times = _of_chosen_steps(trace, collective_times(trace, timeline))
     kernels = kernel_table(trace, timeline)
-    steps = step_partitions(timeline, trace.steps)
+    steps = with_split(partitions, timeline, across.waiting)
     return Analysis(
         trace=trace,
         timeline=timeline,
-        ranks=rank_partitions(timeline),
+        ranks=with_split(rank_partitions(timeline), timeline, across.waiting),
         outside_ns=outside_steps(timeline, trace.all_steps),
         steps=steps.append_column("kernels", pa.array(step_kernels(trace))),
         collectives=times,
@@ -60,6 +65,7 @@ def analyse(trace: Trace) -> Analysis:
         launch=launch_table(trace, timeline),
         coverage=launch_coverage(trace),
         graphs=graph_coverage(trace),
+        across=across,
     )
 
 
