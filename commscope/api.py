@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from commscope.classify import NO_PATTERNS, Patterns
@@ -34,6 +35,7 @@ def load(  # noqa: PLR0913 - one argument an option
     steps: str | None = None,
     skip_first: int = 0,
     unprofiled_step_ms: float | None = None,
+    roles: Iterable[str] = (),
     parser: str | None = None,
     default_patterns: Patterns = NO_PATTERNS,
     progress: RunProgress = silent,
@@ -49,6 +51,7 @@ def load(  # noqa: PLR0913 - one argument an option
         steps: step numbers and ranges such as ``"3-7,9"``; only those are counted, but in ranks.
         skip_first: steps of each rank to leave out in the same way.
         unprofiled_step_ms: how long a step takes without the profiler, where it is known.
+        roles: ``NAME=REGEX``: role of the process groups whose name or description fits.
         parser: name of the parser, where the file does not tell.
         default_patterns: those of a configuration file, after the ones given.
         progress: called with file, its number, number of files, bytes read, bytes in all or null.
@@ -66,13 +69,14 @@ def load(  # noqa: PLR0913 - one argument an option
         step_marker=_compiled(step_marker),
         steps=_steps(steps, skip_first),
     )
-    return load_trace(
+    trace = load_trace(
         given,
         options,
         parser=parser,
         unprofiled_step_ns=_step_ns(unprofiled_step_ms),
         progress=progress,
     )
+    return replace(trace, roles=_roles(roles))
 
 
 def _is_count(value: object) -> bool:
@@ -108,11 +112,25 @@ def _step_ns(given_ms: float | None) -> int | None:
     return round(given_ms * 1e6)
 
 
-def _compiled(pattern: str | None) -> re.Pattern[str] | None:
+def _roles(given: Iterable[str]) -> dict[str, re.Pattern[str]]:
+    found = {}
+    for text in given:
+        name, _, pattern = text.partition("=")
+        if not name or not pattern:
+            raise UsageError(f"role {text}: write a name and a pattern, such as tp=tensor")
+        found[name] = _expression("role", pattern)
+    return found
+
+
+def _expression(what: str, pattern: str) -> re.Pattern[str]:
     try:
-        return None if pattern is None else re.compile(pattern)
+        return re.compile(pattern)
     except re.error as error:
-        raise UsageError(f"step marker {pattern}: no regular expression: {error}") from error
+        raise UsageError(f"{what} {pattern}: no regular expression: {error}") from error
+
+
+def _compiled(pattern: str | None) -> re.Pattern[str] | None:
+    return None if pattern is None else _expression("step marker", pattern)
 
 
 def analyze(trace: Trace) -> Report:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -94,6 +96,7 @@ class Trace:
     repairs: tuple[Repair, ...]
     notes: tuple[Note, ...]
     selection: str | None = None
+    roles: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  #: role -> group names
     unprofiled_step_ns: int | None = None  #: a step without the profiler, where it is known
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -124,7 +125,8 @@ def _full_report() -> dict[str, Any]:
     assert isinstance(finding, Finding)
     check = replace(report.trust.checks[0], withheld=(Withheld(Metric.IDLE, rank=0),))
     trust = replace(report.trust, checks=(check,))
-    return replace(report, findings=(finding,), trust=trust).to_dict()
+    full = replace(report, findings=(finding,), trust=trust)
+    return json.loads(full.to_json(more=("instances",)))
 
 
 def _keys(value: Any, at: str = "") -> Iterator[tuple[str, bool]]:

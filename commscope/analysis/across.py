@@ -43,7 +43,9 @@ def across_ranks(trace: Trace, timeline: Timeline, steps: pa.Table) -> Across:
     """Matches all collectives of a trace; ``steps`` are those of ``breakdown.step_partitions``."""
     times = collective_times(trace, timeline)
     streams = int64(trace.events.select(["stream"]).take(times.column("event")), "stream")
-    hosts = dict(zip(trace.ranks.column("rank").to_pylist(), trace.ranks.column("host").to_pylist()))
+    hosts = dict(
+        zip(trace.ranks.column("rank").to_pylist(), trace.ranks.column("host").to_pylist())
+    )
     names = [hosts.get(rank) for rank in timeline.ranks.tolist()]
     matching = match_collectives(times, timeline.ranks, streams, names)
     waiting = waiting_of(timeline, times, matching)

@@ -13,6 +13,9 @@ from commscope.analysis.timeline import Timeline
 from commscope.columns import Bool, Int64, int64, nullable
 from commscope.intervals import Intervals, measure, union
 
+#: The parts of ``exposed_comm_ns`` that several ranks together tell apart.
+EXPOSED_PARTS = ("exposed_wait_ns", "exposed_transfer_ns", "exposed_unmatched_ns")
+
 
 @dataclass(frozen=True, slots=True)
 class Waiting:

@@ -22,9 +22,15 @@ _UNWRAPPED = 10_000
 @FORMAT
 @OUTPUT
 @QUIET
+@click.option("--instances", is_flag=True, help="With JSON, also every matched collective.")
 @click.option("-v", "--verbose", is_flag=True, help="All checks of trust, longer tables.")
 def analyze(
-    style: str | None, output: Path | None, quiet: bool, verbose: bool, **reading: Any
+    style: str | None,
+    output: Path | None,
+    quiet: bool,
+    instances: bool,
+    verbose: bool,
+    **reading: Any,
 ) -> None:
     """Say which communication was exposed, step by step and rank by rank.
 
@@ -40,6 +46,6 @@ def analyze(
             print_report(report, console, details=verbose)
 
     if chosen_style(style, output) == "json":
-        write(report.to_json(), output)
+        write(report.to_json(more=("instances",) if instances else ()), output)
     else:
         show(draw, output, width=_UNWRAPPED if quiet else PLAIN_WIDTH)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from commscope.api import analyze as analyze_trace
-from commscope.cli.options import FORMAT, OUTPUT, QUIET, read_trace, reading_options
+from commscope.cli.options import FORMAT, OUTPUT, QUIET, TOP, read_trace, reading_options
 from commscope.cli.output import check_output, chosen_style, show, write
 from commscope.report.text import print_kernels
 from commscope.sanitize import json_text
@@ -19,14 +19,7 @@ _WIDTH = 160
 
 @click.command(short_help="Which kernels took most time.")
 @reading_options
-@click.option(
-    "--top",
-    type=click.IntRange(1, 1_000_000),
-    default=30,
-    show_default=True,
-    metavar="N",
-    help="How many.",
-)
+@TOP
 @FORMAT
 @OUTPUT
 @QUIET

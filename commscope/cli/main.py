@@ -14,7 +14,7 @@ from commscope.errors import CommscopeError
 from commscope.sanitize import plain
 
 #: Every command by its name: its module holds a click command of the same name.
-COMMANDS = ("analyze", "inspect", "kernels")
+COMMANDS = ("analyze", "collectives", "inspect", "kernels", "stragglers")
 
 
 class _Commands(click.Group):

@@ -23,6 +23,14 @@ PARSER = click.option("--parser", metavar="NAME", help="Read the files with this
 QUIET = click.option(
     "-q", "--quiet", is_flag=True, help="No progress bar; of a report, only the verdict."
 )
+TOP = click.option(
+    "--top",
+    type=click.IntRange(1, 1_000_000),
+    default=30,
+    show_default=True,
+    metavar="N",
+    help="How many.",
+)
 OUTPUT = click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
     callback=lambda _context, _option, path: None if path == Path("-") else path,
@@ -49,6 +57,8 @@ _READING = (
                  help="Kernel names of communication, compute, copy or a family."),
     click.option("--config", type=click.Path(path_type=Path), metavar="FILE",
                  help="Settings; ./commscope.toml by default."),
+    click.option("--role", "roles", multiple=True, metavar="NAME=REGEX",
+                 help="Role of the process groups whose name or description fits."),
     click.option("--unprofiled-step-ms", type=click.FloatRange(0, min_open=True), metavar="MS",
                  help="How long a step takes without the profiler."),
 )  # fmt: skip

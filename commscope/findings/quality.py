@@ -20,8 +20,8 @@ from commscope.findings.labels import (
     check_versions,
 )
 from commscope.findings.model import WHOLE, Check, Metric, Result, Trust
-from commscope.findings.wording import counted
 from commscope.findings.timing import check_durations, check_order, check_steps
+from commscope.findings.wording import counted
 
 
 def check_slices(analysis: Analysis) -> Check:
@@ -36,18 +36,25 @@ def check_clocks(analysis: Analysis) -> Check:
     title, matching = "Clocks of the ranks", analysis.across.matching
     if analysis.ranks.num_rows < 2:
         return Check("Q12", title, Result.NOT_CHECKED, "one rank only")
-    left_out = "".join(f", {count:,} left out: {why}" for why, count in matching.left_out.items() if count)
+    left_out = "".join(
+        f", {count:,} left out: {why}" for why, count in matching.left_out.items() if count
+    )
     matched = int((matching.instance >= 0).sum())
     says = f"{matched:,} of {len(matching.instance):,} collectives matched{left_out}"
     if not matched:
         return Check("Q12", title, Result.NOT_CHECKED, says)
     parts = len(set(matching.clocks.part.tolist()))
     if parts > 1:
-        says += f"; the ranks are in {parts} parts that no collective connects: only within them can times be compared"
+        says += (
+            f"; no collective connects the clocks of {parts} groups of ranks: times compare "
+            "only within them"
+        )
         return Check("Q12", title, Result.FAIL, says)
     error = int(matching.clocks.error_ns.max())
     hosts = counted(analysis.across.hosts, "host", "hosts")
-    return Check("Q12", title, Result.PASS, f"{says}; clocks of {hosts} agree within {error / 1000:,.1f} us")
+    return Check(
+        "Q12", title, Result.PASS, f"{says}; clocks of {hosts} agree within {error / 1000:,.1f} us"
+    )
 
 
 RULES = (

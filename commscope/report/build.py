@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from commscope._version import __version__
 from commscope.analysis.breakdown import PARTITION
-from commscope.analysis.overlap import KIND
 from commscope.analysis.result import Analysis, analyse
+from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.columns import NONE, Bool, int64, nullable
 from commscope.findings.model import WHOLE, Metric, Trust
 from commscope.findings.quality import trust_of
 from commscope.findings.trust_findings import findings_of
+from commscope.report.across import (
+    clock_of,
+    collectives_table,
+    instances_table,
+    stragglers_table,
+    verdicts_of,
+    waiting_table,
+)
 from commscope.report.environment import disagreements, environment_of
-from commscope.report.model import Clock, InputFile, RankClock, Report, ReportTable
+from commscope.report.model import InputFile, Report, ReportTable
 from commscope.report.summary import summarise, trust_line
 from commscope.trace import Trace
 
@@ -25,10 +31,15 @@ TOOL = {"name": "commscope", "version": __version__}
 
 #: Which numbers of a partition go when a group of numbers is withheld.
 _RESTS_ON = {
-    Metric.OVERLAP: ("hidden_comm_ns", "exposed_comm_ns", "exposed_copy_ns", "overlap_ratio"),
+    Metric.OVERLAP: (
+        "hidden_comm_ns",
+        "exposed_comm_ns",
+        "exposed_copy_ns",
+        "overlap_ratio",
+        *EXPOSED_PARTS,
+    ),
     Metric.IDLE: ("idle_ns",),
 }
-_CLOCK_COLUMNS = ("rank", "clock_offset_ns", "clock_error_ns")
 _LAUNCH_NUMBERS = (
     "launch_bound_share",
     "queue_delay_p50_ns",
@@ -49,13 +60,17 @@ def build_report(trace: Trace) -> Report:
     return Report(
         inputs=tuple(_inputs(trace)),
         environment=environment_of(trace),
-        clock=_clock(trace, origin),
+        clock=clock_of(analysis, origin),
         trust=trust,
         summary=summary,
         ranks=ReportTable(_ranks(analysis, trust)),
         steps=ReportTable(steps),
-        collectives=ReportTable(_collectives(analysis, trust)),
+        collectives=ReportTable(collectives_table(analysis, _hides_overlap(analysis, trust))),
         calls=ReportTable(_calls(analysis, trust, origin)),
+        instances=ReportTable(instances_table(analysis, origin)),
+        waiting=ReportTable(waiting_table(analysis)),
+        stragglers=ReportTable(stragglers_table(analysis)),
+        verdicts=verdicts_of(analysis),
         kernels=_ranking(_kernels(analysis, trust), trust),
         families=_ranking(analysis.families, trust),
         launch=ReportTable(_launch(analysis, trust)),
@@ -68,13 +83,6 @@ def build_report(trace: Trace) -> Report:
 
 def _inputs(trace: Trace) -> list[InputFile]:
     return [InputFile(f.file, f.format, f.rank, f.sha256, f.bytes, f.events) for f in trace.files]
-
-
-def _clock(trace: Trace, origin: int) -> Clock:
-    columns = (int64(trace.ranks, name).tolist() for name in _CLOCK_COLUMNS)
-    ranks = tuple(RankClock(r, offset, None if e == NONE else e) for r, offset, e in zip(*columns))
-    method = "the ranks' own clocks, not aligned" if len(ranks) > 1 else "one rank"
-    return Clock(method, origin, ranks)
 
 
 def _with_ratio(table: pa.Table) -> pa.Table:
@@ -103,6 +111,11 @@ def _is_withheld(table: pa.Table, trust: Trust, metric: Metric) -> Bool:
     return hide
 
 
+def _hides_overlap(analysis: Analysis, trust: Trust) -> bool:
+    """Whether what is hidden cannot be told of some rank, and so of all together."""
+    return bool(_is_withheld(analysis.ranks, trust, Metric.OVERLAP).any())
+
+
 def _blank(table: pa.Table, names: tuple[str, ...], hide: Bool) -> pa.Table:
     for name in names if hide.any() else ():
         column = table.column(name)
@@ -115,7 +128,7 @@ def _ranks(analysis: Analysis, trust: Trust) -> pa.Table:
     facts = analysis.trace.ranks.select(["rank", "host", "device", "gpu", "backend", "file"])
     order = np.argsort(int64(facts, "rank"))
     table = facts.take(pa.array(order))
-    for name in PARTITION:
+    for name in (*PARTITION, *EXPOSED_PARTS):
         table = table.append_column(name, analysis.ranks.column(name))
     table = _withhold(_with_ratio(table), trust)
     table = table.append_column("outside_steps_ns", pa.array(analysis.outside_ns))
@@ -135,71 +148,20 @@ def _steps(analysis: Analysis, trust: Trust, origin: int) -> pa.Table:
     return steps
 
 
-def _collectives(analysis: Analysis, trust: Trust) -> pa.Table:
-    """Kinds of collectives summed over ranks: ``count`` and times of all ranks together."""
-    kinds = analysis.collective_kinds.to_pylist()
-    steps = max(len(set(analysis.steps.column("step").to_pylist())), 1)
-    merged: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in kinds:
-        key = tuple(row[name] for name in KIND)
-        total = merged.setdefault(key, {**row, "ranks": 0, "count": 0, "step_count": 0, **_ZERO})
-        total["ranks"] += 1
-        for name in ("count", "step_count", *_ZERO):
-            total[name] += row[name]
-    hide = bool(_is_withheld(analysis.ranks, trust, Metric.OVERLAP).any())
-    rows = [_collective_row(row, steps, hide) for row in merged.values()]
-    rows.sort(key=lambda row: (-row["communication_ns"], str(row)))
-    return pa.Table.from_pylist(rows, schema=_COLLECTIVES)
-
-
 def _calls(analysis: Analysis, trust: Trust, origin: int) -> pa.Table:
     """Every collective of every rank, by rank and start."""
-    table = analysis.collectives.drop_columns(["event"])
+    table = analysis.across.calls.drop_columns(["event"])
     start = pa.array(int64(table, "start_ns") - origin)
     table = table.set_column(table.column_names.index("start_ns"), "start_ns", start)
-    return _blank(table, ("hidden_ns", "exposed_ns"), _is_withheld(table, trust, Metric.OVERLAP))
-
-
-_ZERO = {"communication_ns": 0, "hidden_ns": 0, "exposed_ns": 0}
-_COLLECTIVES = pa.schema(
-    [
-        ("communicator", pa.string()),
-        ("description", pa.string()),
-        ("op", pa.string()),
-        ("dtype", pa.string()),
-        ("bytes", pa.int64()),
-        ("group_size", pa.int64()),
-        ("count", pa.int64()),
-        ("per_step", pa.float64()),
-        ("communication_ns", pa.int64()),
-        ("hidden_ns", pa.int64()),
-        ("exposed_ns", pa.int64()),
-    ]
-)
-
-
-def _collective_row(row: dict[str, Any], steps: int, hide: bool) -> dict[str, Any]:
-    return {
-        "communicator": row["comm"],
-        "description": row["description"],
-        "op": row["op"],
-        "dtype": row["dtype"],
-        "bytes": row["bytes"],
-        "group_size": row["group_size"],
-        "count": row["count"],
-        "per_step": row["step_count"] / row["ranks"] / steps,
-        "communication_ns": row["communication_ns"],
-        "hidden_ns": None if hide else row["hidden_ns"],
-        "exposed_ns": None if hide else row["exposed_ns"],
-    }
+    hide = _is_withheld(table, trust, Metric.OVERLAP)
+    return _blank(table, ("hidden_ns", "exposed_ns", "exposed_wait_ns"), hide)
 
 
 def _kernels(analysis: Analysis, trust: Trust) -> pa.Table:
     """Kernels by total time, with the share of communication that compute hid."""
     table = analysis.kernels
     total, hidden = int64(table, "total_ns"), int64(table, "hidden_ns")
-    hide = _is_withheld(analysis.ranks, trust, Metric.OVERLAP).any()
-    unknown = (hidden == NONE) | (total == 0) | hide
+    unknown = (hidden == NONE) | (total == 0) | _hides_overlap(analysis, trust)
     share = pa.array(hidden / np.maximum(total, 1), mask=unknown)
     return table.drop_columns(["hidden_ns"]).append_column("hidden_share", share)
 

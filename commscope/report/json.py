@@ -8,25 +8,27 @@ from dataclasses import asdict
 from typing import Any
 
 from commscope.analysis.breakdown import PARTITION
+from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.findings.model import Check, Finding, Trust
 from commscope.report.build import TOOL
 from commscope.report.model import SCHEMA, Environment, Report, ReportTable, Summary
 from commscope.sanitize import json_text
 
-_PARTITION = (*PARTITION, "overlap_ratio")
-#: Parts of the exposed time that need collectives matched across ranks.
-_UNMATCHED = {"exposed_wait_ns": None, "exposed_transfer_ns": None, "exposed_unmatched_ns": None}
+_PARTITION = (*PARTITION, *EXPOSED_PARTS, "overlap_ratio")
 _STEP = ("rank", "step", "name", "open", "start_ns", "end_ns", "host_lag_ns", "kernels")
 _LAUNCH = ("rank", "launch_bound_share", "host_pause_ns", "graph_share", "kernels", "unlinked")
 
 
-def report_json(report: Report) -> str:
+def report_json(report: Report, *, more: Sequence[str] = ()) -> str:
     """The contract as text: keys sorted, one line feed at the end."""
-    return json_text(report_dict(report))
+    return json_text(report_dict(report, more=more))
 
 
-def report_dict(report: Report) -> dict[str, Any]:
-    """The contract as plain dictionaries and lists, without NaN or Infinity."""
+def report_dict(report: Report, *, more: Sequence[str] = ()) -> dict[str, Any]:
+    """The contract as plain dictionaries and lists, without NaN or Infinity.
+
+    ``more`` names long sections that are left out by default: ``instances``.
+    """
     document = {
         "schema": SCHEMA,
         "tool": TOOL,
@@ -38,6 +40,10 @@ def report_dict(report: Report) -> dict[str, Any]:
         "ranks": [_rank(row) for row in report.ranks],
         "steps": [_step(row) for row in report.steps],
         "collectives": [_collective(row) for row in report.collectives],
+        "waiting": list(report.waiting),
+        "stragglers": list(report.stragglers),
+        "straggler_verdicts": list(report.verdicts),
+        **{name: list(getattr(report, name)) for name in more},
         "kernels": _ranking(report.kernels, {"stretch": None}),
         "kernel_families": _ranking(report.families, {}),
         "launch": [_launch(row) for row in report.launch],
@@ -111,7 +117,7 @@ def _partition(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """The partition of a row; null for a step that had no activity."""
     if row["window_ns"] is None:
         return None
-    return {**{name: row[name] for name in _PARTITION}, **_UNMATCHED}
+    return {name: row[name] for name in _PARTITION}
 
 
 def _rank(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,7 +130,9 @@ def _step(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _collective(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "wait_ns": None, "transfer_ns": None}
+    transfer = {"p50": row["transfer_p50_ns"], "p95": row["transfer_p95_ns"]}
+    rest = {name: value for name, value in row.items() if not name.startswith("transfer_")}
+    return {**rest, "transfer_ns": transfer}
 
 
 def _launch(row: Mapping[str, Any]) -> dict[str, Any]:

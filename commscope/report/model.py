@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -167,6 +167,10 @@ class Report:
     steps: ReportTable
     collectives: ReportTable
     calls: ReportTable
+    instances: ReportTable
+    waiting: ReportTable
+    stragglers: ReportTable
+    verdicts: tuple[str, ...]
     kernels: ReportTable
     families: ReportTable
     launch: ReportTable
@@ -181,11 +185,14 @@ class Report:
 
         return report_dict(self)
 
-    def to_json(self) -> str:
-        """The contract as text: sorted keys, equal bytes for equal input."""
+    def to_json(self, *, more: Sequence[str] = ()) -> str:
+        """The contract as text: sorted keys, equal bytes for equal input.
+
+        ``more`` names long sections that are left out by default: ``instances``.
+        """
         from commscope.report.json import report_json  # noqa: PLC0415
 
-        return report_json(self)
+        return report_json(self, more=more)
 
     def to_text(self, width: int = 120) -> str:
         """What ``commscope analyze`` prints, without colours."""

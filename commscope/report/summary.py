@@ -123,7 +123,22 @@ def _verdict(
             f"No communication ran on the GPU: compute takes {percent(shares.compute)} of the "
             f"time, {percent(shares.idle)} is idle."
         )
-    return f"{_exposed(steps, shares, _unit(analysis))} {_gain(analysis, bound)}".rstrip()
+    says = (
+        _exposed(steps, shares, _unit(analysis)),
+        _waiting(analysis, steps),
+        _gain(analysis, bound),
+    )
+    return " ".join(filter(None, says))
+
+
+def _waiting(analysis: Analysis, steps: pa.Table) -> str:
+    """How much of the exposed time was waiting for late ranks, and for whom."""
+    waited, exposed = _sum(steps, "exposed_wait_ns"), _sum(steps, "exposed_comm_ns")
+    if waited is None or not exposed:
+        return ""
+    blamed = {v.straggler for v in analysis.across.verdicts if v.straggler is not None}
+    whom = f"for rank {blamed.pop()}" if len(blamed) == 1 else "for late ranks"
+    return f"{percent(waited / exposed)} of it is waiting {whom}."
 
 
 def _unit(analysis: Analysis) -> str:

@@ -61,6 +61,7 @@ def print_report(report: Report, console: Console, *, details: bool = False) -> 
         *_findings(report.findings),
         _steps(report, most, width),
         _ranks(report, width),
+        _waiting(report, most, width),
         _collectives(report, most, width),
         _families(report, most, width),
         _launch(report, width),
@@ -126,7 +127,7 @@ def _steps(report: Report, most: int, width: int) -> RenderableType | None:
         Cell("rank", text_of("rank")),
         Cell("step", lambda row: f"{row['step']}{'*' if row['open'] else ''}"),
         Cell("window", time_of("window_ns")),
-        *partition_cells(width),
+        *partition_cells(width, waits=len(report.instances) > 0),
     )
     shown = sorted(rows, key=lambda row: -(row["exposed_comm_ns"] or 0))[:most]
     shown.sort(key=lambda row: (row["rank"], row["start_ns"]))
@@ -145,7 +146,7 @@ def _ranks(report: Report, width: int) -> RenderableType:
     cells = (
         Cell("rank", text_of("rank")),
         Cell("span", time_of("window_ns")),
-        *partition_cells(width),
+        *partition_cells(width, waits=len(report.instances) > 0),
         Cell("kernels", count_of("kernels"), from_width=110),
         Cell("collectives", count_of("collectives"), from_width=110),
     )
@@ -159,17 +160,45 @@ def _collectives(report: Report, most: int, width: int) -> RenderableType | None
         Cell("collective", lambda row: row["op"] or "unknown", "left"),
         Cell("group", _group, "left", from_width=90),
         Cell("size", lambda row: "?" if row["bytes"] is None else size(row["bytes"])),
-        Cell("dtype", text_of("dtype"), "left", from_width=110),
-        Cell("a step", lambda row: f"{row['per_step']:.3g}", from_width=110),
+        Cell("dtype", text_of("dtype"), "left", from_width=130),
+        Cell("a step", lambda row: f"{row['per_step']:.3g}", from_width=140),
         Cell("in all", count_of("count")),
         Cell("running", time_of("communication_ns")),
-        Cell("hidden", time_of("hidden_ns"), from_width=70),
+        Cell("hidden", time_of("hidden_ns"), from_width=100),
         Cell("exposed", time_of("exposed_ns")),
+        Cell("waiting", time_of("wait_ns"), from_width=100),
+        Cell("transfer", time_of("transfer_p50_ns"), from_width=110),
+        Cell("bus GB/s", _bus_bandwidth, from_width=120),
     )
     title = "Collectives (all ranks together)"
     if len(report.collectives) > most:
         title += f", the first {most} of {len(report.collectives)}"
     return text_table(title, cells, report.collectives.head(most), width)
+
+
+def _bus_bandwidth(row: Row) -> str:
+    """The bus bandwidth, of the expected one; marked where it is a lower bound."""
+    if row["busbw_gbps"] is None:
+        return "?"
+    mark = ">" if row["bandwidth_note"] else ""
+    expected = row["expected_busbw_gbps"]
+    return f"{mark}{row['busbw_gbps']:,.1f}" + (f" of {expected:,.0f}" if expected else "")
+
+
+def _waiting(report: Report, most: int, width: int) -> RenderableType | None:
+    """Who waited for whom, and whether one rank is to blame."""
+    if not len(report.waiting):
+        return None
+    cells = (
+        Cell("rank", text_of("waiter")),
+        Cell("waited for rank", text_of("straggler")),
+        Cell("group", lambda row: shortened(row["communicator"], 24), "left", from_width=70),
+        Cell("waiting", time_of("wait_ns")),
+        Cell("of it exposed", time_of("exposed_wait_ns")),
+    )
+    verdicts = [Text(f"  {plain(says)}") for says in report.verdicts[:most]]
+    title = "Who waited for whom (whole trace)"
+    return Group(text_table(title, cells, report.waiting.head(most), width), *verdicts)
 
 
 def _group(row: Row) -> str:
@@ -237,6 +266,36 @@ def _withheld_table(report: Report, title: str, rule: str) -> RenderableType:
     return Padding(text, (1, 0, 0, 0))
 
 
+def print_collectives(report: Report, console: Console, top: int) -> None:
+    """The kinds of collectives that ran longest."""
+    shown = _collectives(report, top, console.width)
+    console.print(Text("No communication ran on the GPU.") if shown is None else shown)
+
+
+def print_stragglers(
+    report: Report, console: Console, top: int, keep: Callable[[Row], bool]
+) -> None:
+    """Who arrived last, and who waited for whom."""
+    width = console.width
+    rows = [row for row in report.stragglers if keep(row)]
+    if not rows:
+        console.print(Text("No collective was matched across ranks: nobody can be told late."))
+        return
+    cells = (
+        Cell("rank", text_of("rank")),
+        Cell("group", lambda row: shortened(row["communicator"], 24), "left", from_width=70),
+        Cell("role", lambda row: row["role"] or "", "left", from_width=90),
+        Cell("last in", lambda row: f"{row['last_count']:,} of {row['instances']:,}"),
+        Cell("late by (mean)", time_of("mean_lateness_ns")),
+        Cell("others waited", time_of("waited_by_others_ns")),
+        Cell("of all waiting", share_of("caused_share")),
+    )
+    console.print(text_table("Who arrived last", cells, rows[:top], width))
+    waiting = _waiting(report, top, width)
+    if waiting is not None:
+        console.print(waiting)
+
+
 def _hidden(row: Row) -> str:
     return "" if row["hidden_share"] is None else percent(row["hidden_share"])
 
@@ -255,8 +314,6 @@ def _not_measured(report: Report) -> RenderableType | None:
     withheld = {str(w): check.rule for check in report.trust.checks for w in check.withheld}
     lines = [f"{what} ({rule})" for what, rule in withheld.items()]
     lines += list(report.notes)
-    if len(report.ranks) > 1:
-        lines.append("waiting and transfer: collectives are not matched across ranks")
     if not lines:
         return None
     text = Text("Not measured, left out or guessed", "bold")

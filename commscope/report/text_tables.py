@@ -73,12 +73,16 @@ def _time_and_share(name: str) -> Show:
     return show
 
 
-def partition_cells(width: int) -> tuple[Cell, ...]:
-    """The parts of a window; with their shares where there is room."""
-    part = _time_and_share if width >= 110 else time_of
+def partition_cells(width: int, *, waits: bool) -> tuple[Cell, ...]:
+    """The parts of a window, with their shares where there is room.
+
+    ``waits``: whether what ranks waited for each other is known of any.
+    """
+    part = _time_and_share if width >= (126 if waits else 110) else time_of
     return (
         Cell("compute", part("compute_ns")),
         Cell("exposed comm", part("exposed_comm_ns")),
+        *([Cell("of it waiting", time_of("exposed_wait_ns"), from_width=90)] if waits else []),
         Cell("exposed copy", part("exposed_copy_ns"), from_width=76),
         Cell("idle", part("idle_ns")),
         Cell("overlap", _overlap, from_width=64),

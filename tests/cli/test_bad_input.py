@@ -46,7 +46,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("command", ["analyze", "kernels"])
+@pytest.mark.parametrize("command", ["analyze", "collectives", "stragglers", "kernels"])
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_file(name: str, command: str, tmp_path: Path, refused: Refused) -> None:
     data, says = WRONG[name]

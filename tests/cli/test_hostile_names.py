@@ -28,7 +28,7 @@ def is_harmless(text: str) -> bool:
     return all(line.isprintable() for line in text.split("\n"))
 
 
-@pytest.mark.parametrize("command", ["analyze", "kernels", "inspect"])
+@pytest.mark.parametrize("command", ["analyze", "collectives", "stragglers", "kernels", "inspect"])
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_kernel_names(command: str, name: str, tmp_path: Path, call) -> None:
     (tmp_path / "rank0.json").write_bytes(trace(0, name=name))
@@ -52,7 +52,7 @@ def test_json_keeps_the_name(name: str, tmp_path: Path, call) -> None:
     assert name.encode("utf-8", "replace").decode() in names
 
 
-@pytest.mark.parametrize("command", ["analyze", "kernels", "inspect"])
+@pytest.mark.parametrize("command", ["analyze", "collectives", "stragglers", "kernels", "inspect"])
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
 def test_json_steers_no_terminal(command: str, name: str, tmp_path: Path, call) -> None:
     data = trace(0, name=name)
@@ -78,7 +78,7 @@ def write(folder: Path, name: bytes, data: bytes) -> str:
     return os.fsdecode(path)
 
 
-@pytest.mark.parametrize("command", ["analyze", "kernels", "inspect"])
+@pytest.mark.parametrize("command", ["analyze", "collectives", "stragglers", "kernels", "inspect"])
 @pytest.mark.parametrize("style", ["text", "json"])
 @pytest.mark.parametrize("name", FILES.values(), ids=FILES)
 def test_file_names(command: str, style: str, name: bytes, tmp_path: Path, call) -> None:

@@ -47,7 +47,9 @@ def test_small_run_has_the_times_it_was_made_with(run_folder: Path, report: Repo
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
-@pytest.mark.parametrize("command", [(), ("analyze",), ("inspect",), ("kernels",)])
+@pytest.mark.parametrize(
+    "command", [(), ("analyze",), ("collectives",), ("stragglers",), ("kernels",), ("inspect",)]
+)
 def test_help(command: tuple[str, ...], flag: str, call) -> None:
     outcome = call(*command, flag)
     assert (outcome.code, outcome.err) == (0, "")
@@ -57,7 +59,10 @@ def test_help(command: tuple[str, ...], flag: str, call) -> None:
 def test_alone_prints_help(call) -> None:
     outcome = call()
     assert outcome == call("--help")
-    assert all(name in outcome.out for name in ("analyze", "inspect", "kernels"))
+    assert all(
+        name in outcome.out
+        for name in ("analyze", "collectives", "stragglers", "kernels", "inspect")
+    )
 
 
 def test_version(call) -> None:
@@ -101,7 +106,7 @@ BAD_VALUES = [
 ]
 
 
-@pytest.mark.parametrize("command", ["analyze", "kernels"])
+@pytest.mark.parametrize("command", ["analyze", "collectives", "stragglers", "kernels"])
 @pytest.mark.parametrize(("option", "value"), BAD_VALUES)
 def test_bad_value(
     option: str, value: str, command: str, run_folder: Path, refused: Refused

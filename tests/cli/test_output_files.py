@@ -24,7 +24,7 @@ def run_folder(tmp_path: Path) -> Path:
     return write_run(tmp_path / "run")
 
 
-@pytest.mark.parametrize("command", ["analyze", "kernels", "inspect"])
+@pytest.mark.parametrize("command", ["analyze", "collectives", "stragglers", "kernels", "inspect"])
 @pytest.mark.parametrize("given", ["x.json", "x.out --format json"])
 def test_json_file(command: str, given: str, run_folder: Path, tmp_path: Path, call) -> None:
     name, *option = given.split()
@@ -35,7 +35,7 @@ def test_json_file(command: str, given: str, run_folder: Path, tmp_path: Path, c
     assert text == call(command, run_folder, "--format", "json").out
 
 
-@pytest.mark.parametrize("command", ["analyze", "kernels", "inspect"])
+@pytest.mark.parametrize("command", ["analyze", "collectives", "stragglers", "kernels", "inspect"])
 def test_text_file_is_what_a_pipe_gets(
     command: str, run_folder: Path, tmp_path: Path, call
 ) -> None:
@@ -92,7 +92,7 @@ def linked(run_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.usefixtures("linked")
-@pytest.mark.parametrize("command", ["analyze", "kernels", "inspect"])
+@pytest.mark.parametrize("command", ["analyze", "collectives", "stragglers", "kernels", "inspect"])
 @pytest.mark.parametrize(("given", "output"), READ.values(), ids=READ)
 def test_inputs_are_never_overwritten(
     given: str, output: str, command: str, refused: Refused
@@ -103,7 +103,7 @@ def test_inputs_are_never_overwritten(
 
 
 @pytest.mark.usefixtures("linked")
-@pytest.mark.parametrize("command", ["analyze", "kernels"])
+@pytest.mark.parametrize("command", ["analyze", "collectives", "stragglers", "kernels"])
 @pytest.mark.parametrize("config", [("--config", "own.toml"), ()])
 def test_settings_are_never_overwritten(
     config: tuple[str, ...], command: str, refused: Refused

@@ -74,7 +74,7 @@ def shown_on(monkeypatch: pytest.MonkeyPatch, *arguments: object, **how: object)
     return terminal.text
 
 
-@pytest.mark.parametrize("command", ["analyze", "kernels"])
+@pytest.mark.parametrize("command", ["analyze", "collectives", "stragglers", "kernels"])
 @pytest.mark.parametrize("columns", [40, 60, 80, 200])
 def test_lines_fit_the_terminal(
     command: str, columns: int, run_folder: Path, monkeypatch: pytest.MonkeyPatch
