@@ -28,7 +28,7 @@ from commscope.errors import (
 )
 
 if TYPE_CHECKING:
-    from commscope import sample_traces
+    import commscope.sample_traces as sample_traces  # noqa: PLR0402 - mypy does not see the other form
     from commscope.api import analyze, load
     from commscope.classify import Patterns
     from commscope.report.model import Report, ReportTable

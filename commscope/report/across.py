@@ -33,7 +33,8 @@ def clock_of(analysis: Analysis, origin: int) -> Clock:
     offsets = [int((at - c.aligned(at))[0]) for c in clocks.corrections]
     known = clocks.part == clocks.part[0]
     errors = [int(e) if k else None for e, k in zip(clocks.error_ns, known)]
-    method = "ends of matched collectives"
+    one_host = "one host, one clock; its error from ends of matched collectives"
+    method = one_host if analysis.across.hosts == 1 else "ends of matched collectives"
     return Clock(method, origin, tuple(map(RankClock, ranks, offsets, errors)))
 
 
@@ -183,13 +184,13 @@ class _Costs:
         times = times[times != NONE]
         p50, p95 = self._percentiles(times)
         facts = dict(zip(KIND, key))
-        longest = int(self._length[rows].min()) if len(rows) else None
+        shortest = int(self._length[rows].min()) if len(rows) else None
         members = facts["group_size"] or self._size(instances)
         message = Message(
             op=facts["op"],
             size_bytes=facts["bytes"],
             members=members,
-            time_ns=p50 or longest,
+            time_ns=p50 or shortest,
             is_matched=p50 is not None,
             one_host=self._one_host,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from rich.console import Console, Group, RenderableType
@@ -182,13 +182,18 @@ def _bus_bandwidth(row: Row) -> str:
         return "?"
     mark = ">" if row["bandwidth_note"] else ""
     expected = row["expected_busbw_gbps"]
-    return f"{mark}{row['busbw_gbps']:,.1f}" + (f" of {expected:,.0f}" if expected else "")
+    decimals = 0 if expected and expected >= 10 else 1
+    return f"{mark}{row['busbw_gbps']:,.1f}" + (f" of {expected:,.{decimals}f}" if expected else "")
 
 
 def _waiting(report: Report, most: int, width: int) -> RenderableType | None:
-    """Who waited for whom, and whether one rank is to blame."""
+    """Who waited for whom, and whether one rank is to blame; nothing if nobody waited."""
     if not len(report.waiting):
         return None
+    return _who_waited(report.waiting.head(most), report.verdicts[:most], width)
+
+
+def _who_waited(rows: Iterable[Row], verdicts: Sequence[str], width: int) -> RenderableType:
     cells = (
         Cell("rank", text_of("waiter")),
         Cell("waited for rank", text_of("straggler")),
@@ -196,9 +201,8 @@ def _waiting(report: Report, most: int, width: int) -> RenderableType | None:
         Cell("waiting", time_of("wait_ns")),
         Cell("of it exposed", time_of("exposed_wait_ns")),
     )
-    verdicts = [Text(f"  {plain(says)}") for says in report.verdicts[:most]]
-    title = "Who waited for whom (whole trace)"
-    return Group(text_table(title, cells, report.waiting.head(most), width), *verdicts)
+    table = text_table("Who waited for whom (whole trace)", cells, rows, width)
+    return Group(table, *(Text(f"  {plain(says)}") for says in verdicts))
 
 
 def _group(row: Row) -> str:
@@ -275,11 +279,14 @@ def print_collectives(report: Report, console: Console, top: int) -> None:
 def print_stragglers(
     report: Report, console: Console, top: int, keep: Callable[[Row], bool]
 ) -> None:
-    """Who arrived last, and who waited for whom."""
+    """Who arrived last, and who waited for whom, of the groups that are to be kept."""
     width = console.width
     rows = [row for row in report.stragglers if keep(row)]
     if not rows:
-        console.print(Text("No collective was matched across ranks: nobody can be told late."))
+        roles = sorted({row["role"] or "unknown" for row in report.stragglers})
+        none = "no collective was matched across ranks: nobody can be told late"
+        other = f"no group has this role; there are {', '.join(roles)}"
+        console.print(Text(other if roles else none))
         return
     cells = (
         Cell("rank", text_of("rank")),
@@ -291,9 +298,8 @@ def print_stragglers(
         Cell("of all waiting", share_of("caused_share")),
     )
     console.print(text_table("Who arrived last", cells, rows[:top], width))
-    waiting = _waiting(report, top, width)
-    if waiting is not None:
-        console.print(waiting)
+    pairs = [row for row in report.waiting if keep(row)][:top]
+    console.print(_who_waited(pairs, report.verdicts, width))
 
 
 def _hidden(row: Row) -> str:

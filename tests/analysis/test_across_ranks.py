@@ -10,7 +10,7 @@ from matched import Matched, match_case
 from support import case
 
 from commscope.analysis.stragglers import straggler_verdicts
-from commscope.analysis.waiting import call_waits, waiting_of, with_split
+from commscope.analysis.waiting import call_waits, waiting_of
 from commscope.columns import codes, int64
 
 CASES = (
@@ -49,8 +49,7 @@ def _skews_us(found: Matched) -> np.ndarray:
 def test_ranks_equal_the_reference(name: str) -> None:
     found = match_case(_path(name))
     timeline, matching = found.analysis.timeline, found.matching
-    waiting = waiting_of(timeline, found.analysis.collectives, matching)
-    ranks = with_split(found.analysis.ranks, timeline, waiting).to_pylist()
+    ranks = found.analysis.ranks.to_pylist()
     caused = np.zeros(len(ranks), np.int64)
     ok = matching.instance >= 0
     np.add.at(caused, matching.straggler[matching.instance[ok]], matching.wait_ns[ok])
@@ -146,8 +145,7 @@ def test_exposed_waits_of_calls_add_up_on_one_stream(name: str) -> None:
     timeline, times = found.analysis.timeline, found.analysis.collectives
     waiting = waiting_of(timeline, times, found.matching)
     calls = call_waits(times, timeline, found.matching, waiting)
-    ranks = with_split(found.analysis.ranks, timeline, waiting)
     sums = np.zeros(timeline.ranks.size, np.int64)
     known = found.matching.instance >= 0
     np.add.at(sums, found.rank[known], int64(calls, "exposed_wait_ns")[known])
-    assert sums.tolist() == ranks.column("exposed_wait_ns").to_pylist()
+    assert sums.tolist() == found.analysis.ranks.column("exposed_wait_ns").to_pylist()
