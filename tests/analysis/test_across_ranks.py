@@ -48,7 +48,7 @@ def _skews_us(found: Matched) -> np.ndarray:
 @each_case
 def test_ranks_equal_the_reference(name: str) -> None:
     found = match_case(_path(name))
-    timeline, matching = found.analysis.timeline, found.matching
+    matching = found.matching
     ranks = found.analysis.ranks.to_pylist()
     caused = np.zeros(len(ranks), np.int64)
     ok = matching.instance >= 0
