@@ -115,9 +115,7 @@ def _verdict(
 ) -> str:
     """One sentence with the number and what could be won."""
     if trust.verdict == "unusable" or shares is None or shares.exposed_comm is None:
-        return (
-            "The trace cannot tell how much communication was exposed: see what was not measured."
-        )
+        return "The trace cannot tell how much communication was exposed: see what is not measured."
     if not int64(analysis.ranks, "communication_ns").any():
         return (
             f"No communication ran on the GPU: compute takes {percent(shares.compute)} of the "

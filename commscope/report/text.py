@@ -89,12 +89,13 @@ def _numbers(report: Report, width: int) -> RenderableType:
     """The six numbers, in two rows on a narrow terminal."""
     summary = report.summary
     times, shares, bound = summary.step_times, summary.shares, summary.upper_bound
+    overlap = percent(summary.overlap_ratio)
     pairs = [
         ("step (p50)", span(times.p50_ns) if times else "no closed step"),
         ("compute", percent(shares.compute if shares else None)),
         ("exposed comm", percent(shares.exposed_comm if shares else None)),
         ("idle", percent(shares.idle if shares else None)),
-        ("overlap", "none" if summary.overlap_ratio is None else percent(summary.overlap_ratio)),
+        ("overlap", "none" if shares and summary.overlap_ratio is None else overlap),
         ("can win at most", span(bound.exposed_hidden_ns) if bound else "?"),
     ]
     in_a_row = 6 if width >= 80 else 3
