@@ -19,10 +19,24 @@ class HostCosts:
     event_ns: int = 500  #: recording an event, or making a stream wait for one
     latency_ns: int = 3_000  #: from the end of a launch to the device
     device_gap_ns: int = 0  #: between activities of one stream
+    wake_ns: int = 0  #: from the end of what the host waits for until it knows
 
 
 #: Nothing costs anything: for expected values that are sums of what the schedule says.
 FREE = HostCosts(0, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """How the device runs what several streams hold.
+
+    ``queues`` is the hardware queue of a stream: what streams of the same one hold runs in the
+    order in which it was issued, one after the other. A stream that is not in it has its own.
+    While a collective runs, compute takes ``contention`` (numerator, denominator) times as long.
+    """
+
+    queues: Mapping[str, int] = field(default_factory=dict)
+    contention: tuple[int, int] = (1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +65,7 @@ class Network:
     link: Link = Link(latency_ns=12_000, bytes_per_us=300_000)
     by_communicator: Mapping[str, Link] = field(default_factory=dict)
     copies: Link = Link(latency_ns=2_000, bytes_per_us=50_000)
+    pageable: Link = Link(latency_ns=10_000, bytes_per_us=8_000)
     end_skew_ns: Mapping[int, int] = field(default_factory=dict)
     eager_bytes: int = 1 << 20
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+Vendor = Literal["rocm", "cuda"]
 #: Where the trace says what a collective is: on its kernel and on the record of the host, on the
 #: record alone, in an annotation of the device, or nowhere.
 Metadata = Literal["args", "record", "annotation", "none"]
@@ -17,7 +18,7 @@ class Style:
     ``base_ns`` is the wall clock that time stamps are relative to.
     """
 
-    vendor: Literal["rocm", "cuda"] = "rocm"
+    vendor: Vendor = "rocm"
     metadata: Metadata = "args"
     with_seq: bool = True
     with_distributed_info: bool = True
@@ -59,24 +60,44 @@ HEADERS: dict[str, dict[str, object]] = {
     "cuda": {"cuda_driver_version": 13000, "cuda_runtime_version": 13000, "cupti_version": 130001},
 }
 GPUS = {"rocm": "AMD Instinct MI300X", "cuda": "NVIDIA H200"}
-COPIES = {"h2d": "Memcpy HtoD (Host -> Device)", "d2h": "Memcpy DtoH (Device -> Host)"}
+#: By direction and memory of the host. ROCm does not tell the memory.
+COPIES = {
+    "rocm": {
+        ("h2d", "pinned"): "Memcpy HtoD (Host -> Device)",
+        ("h2d", "pageable"): "Memcpy HtoD (Host -> Device)",
+        ("d2h", "pinned"): "Memcpy DtoH (Device -> Host)",
+        ("d2h", "pageable"): "Memcpy DtoH (Device -> Host)",
+    },
+    "cuda": {
+        ("h2d", "pinned"): "Memcpy HtoD (Pinned -> Device)",
+        ("h2d", "pageable"): "Memcpy HtoD (Pageable -> Device)",
+        ("d2h", "pinned"): "Memcpy DtoH (Device -> Pinned)",
+        ("d2h", "pageable"): "Memcpy DtoH (Device -> Pageable)",
+    },
+}
 LAUNCHES = {
     "rocm": {"kernel": "hipLaunchKernel", "collective": "hipExtLaunchKernel"},
     "cuda": {"kernel": "cudaLaunchKernel", "collective": "cudaLaunchKernelExC"},
 }
-COPY_CALLS = {"rocm": "hipMemcpyAsync", "cuda": "cudaMemcpyAsync"}
-CALLS = {
-    "rocm": {
-        "record": "hipEventRecord",
-        "wait": "hipStreamWaitEvent",
-        "sync": "hipDeviceSynchronize",
-    },
-    "cuda": {
-        "record": "cudaEventRecord",
-        "wait": "cudaStreamWaitEvent",
-        "sync": "cudaDeviceSynchronize",
-    },
+COPY_CALLS = {
+    "rocm": {"pinned": "hipMemcpyAsync", "pageable": "hipMemcpyWithStream"},
+    "cuda": {"pinned": "cudaMemcpyAsync", "pageable": "cudaMemcpyAsync"},
 }
+_CALLS = {
+    "record": "EventRecord",
+    "wait": "StreamWaitEvent",
+    "sync": "DeviceSynchronize",
+    "stream_sync": "StreamSynchronize",
+    "event_sync": "EventSynchronize",
+    "query": "EventQuery",
+    "malloc": "Malloc",
+    "free": "Free",
+}
+
+
+def call_name(vendor: str, kind: str) -> str:
+    """The function of the vendor's runtime."""
+    return ("hip" if vendor == "rocm" else "cuda") + _CALLS[kind]
 
 
 def kernel_name(vendor: str, op: str) -> str:

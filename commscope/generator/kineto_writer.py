@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from commscope.generator.clocks import TRUE_CLOCK, Clock
 from commscope.generator.kineto_style import (
-    CALLS,
     COPIES,
     COPY_CALLS,
     GPUS,
@@ -19,6 +19,7 @@ from commscope.generator.kineto_style import (
     LAUNCHES,
     SPELLINGS,
     Style,
+    call_name,
     kernel_name,
     microseconds,
     stream_number,
@@ -32,7 +33,7 @@ from commscope.generator.schedule import (
     Receive,
     Send,
 )
-from commscope.generator.simulation import Activity, Simulation
+from commscope.generator.simulation import Activity, Call, Simulation
 
 _DEFAULT = Style()
 _FIRST_PID = 4000
@@ -116,11 +117,9 @@ class _Rank:
         run = self.simulation.ranks[self.rank]
         for span in run.spans:
             name = span.label if span.step is None else f"ProfilerStep#{span.step}"
-            yield self._host("user_annotation", name, (span.start_ns, span.end_ns), '"Ev Idx": 0')
+            yield self._host(span.category, name, (span.start_ns, span.end_ns), '"Ev Idx": 0')
         for call in run.calls:
-            name = CALLS[self.style.vendor][call.kind]
-            correlation = f'"correlation": {call.correlation}'
-            yield self._host("cuda_runtime", name, (call.start_ns, call.end_ns), correlation)
+            yield self._call(call)
         for activity in run.activities:
             yield from self._activity(activity)
 
@@ -128,14 +127,21 @@ class _Rank:
         operation, vendor = activity.operation, self.style.vendor
         if isinstance(operation, Compute):
             yield self._launch(activity, LAUNCHES[vendor]["kernel"])
-            yield self._device(activity, "kernel", f"csg_{operation.kind}", "")
+            yield self._device(activity, "kernel", f"csg_{operation.kind}", _grid(operation.kind))
         elif isinstance(operation, Copy):
-            yield self._launch(activity, COPY_CALLS[vendor])
+            yield self._launch(activity, COPY_CALLS[vendor][operation.memory])
+            name = COPIES[vendor][operation.direction, operation.memory]
             size = f', "bytes": {operation.size_bytes}'
-            yield self._device(activity, "gpu_memcpy", COPIES[operation.direction], size)
+            yield self._device(activity, "gpu_memcpy", name, size)
         else:
             yield self._launch(activity, LAUNCHES[vendor]["collective"])
             yield from self._communication(activity, operation)
+
+    def _call(self, call: Call) -> str:
+        size = "" if call.size_bytes is None else f', "bytes": {call.size_bytes}'
+        args = f'"correlation": {call.correlation}{size}'
+        name = call_name(self.style.vendor, call.kind)
+        return self._host("cuda_runtime", name, (call.start_ns, call.end_ns), args)
 
     def _communication(self, activity: Activity, operation: Communication) -> Iterator[str]:
         op = _op(operation)
@@ -192,6 +198,11 @@ class _Rank:
         if name not in self._streams:
             self._streams[name] = stream_number(self.style.vendor, len(self._streams))
         return self._streams[name]
+
+
+def _grid(kind: str) -> str:
+    """Kernels of a kind do the same work, in as many blocks."""
+    return f', "grid": [{crc32(kind.encode()) % 4096 + 64}, 1, 1], "block": [256, 1, 1]'
 
 
 def _op(operation: Communication) -> str:

@@ -18,6 +18,10 @@ FROM_ROOT = frozenset({"broadcast", "scatter"})
 TO_ROOT = frozenset({"reduce", "gather"})
 COLLECTIVE_OPS = SYNCHRONISING | FROM_ROOT | TO_ROOT
 DIRECTIONS = ("h2d", "d2h")
+#: The host goes on during a copy of pinned memory, and waits for one of pageable memory.
+MEMORIES = ("pinned", "pageable")
+#: What records a range of the host: a label of the program, an operator, a Python function.
+CATEGORIES = ("user_annotation", "cpu_op", "python_function")
 
 
 class ScheduleError(UsageError):
@@ -48,6 +52,7 @@ class Push:
     """Begins a labelled range of the host; ranges nest."""
 
     label: str
+    category: str = "user_annotation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,7 @@ class Copy:
     stream: str
     direction: str
     size_bytes: int
+    memory: str = "pinned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +139,48 @@ class Sync:
     """The host waits until all that it issued has ended."""
 
 
+@dataclass(frozen=True, slots=True)
+class StreamSync:
+    """The host waits until all that it issued to the stream has ended."""
+
+    stream: str
+
+
+@dataclass(frozen=True, slots=True)
+class EventSync:
+    """The host waits until the event, as it was recorded last, has happened."""
+
+    event: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The host asks again and again, once in ``every_ns``, until the event has happened."""
+
+    event: str
+    every_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate:
+    """The host gets device memory from the driver."""
+
+    size_bytes: int
+    duration_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """The host gives device memory back to the driver, which first waits for the device."""
+
+    duration_ns: int
+
+
 Communication = Collective | Send | Receive
 DeviceOperation = Compute | Copy | Communication
-Operation = Step | EndStep | Sleep | Push | Pop | Record | Wait | Sync | DeviceOperation
+HostWait = Sync | StreamSync | EventSync | Query
+HostOperation = Step | EndStep | Sleep | Push | Pop | Record | Wait | Allocate | Free | HostWait
+Operation = HostOperation | DeviceOperation
 Program = tuple[Operation, ...]
 
 
@@ -186,11 +231,13 @@ class Schedule:
     def _problem(self, rank: int, operation: Operation) -> str | None:
         if isinstance(operation, Communication):
             return self._communication_problem(rank, operation)
-        if isinstance(operation, (Compute, Sleep)) and operation.duration_ns < 0:
+        if isinstance(operation, (Compute, Sleep, Allocate, Free)) and operation.duration_ns < 0:
             return f"a duration of {operation.duration_ns} ns"
-        if isinstance(operation, Copy) and operation.direction not in DIRECTIONS:
-            return f"a copy in the direction {operation.direction}; it is h2d or d2h"
-        return None
+        if isinstance(operation, Query) and operation.every_ns <= 0:
+            return f"a query every {operation.every_ns} ns"
+        if isinstance(operation, Push) and operation.category not in CATEGORIES:
+            return f"a label of the category {operation.category}; it is {_one_of(CATEGORIES)}"
+        return _copy_problem(operation) if isinstance(operation, Copy) else None
 
     def _communication_problem(self, rank: int, operation: Communication) -> str | None:
         communicator = self.communicators.get(operation.communicator)
@@ -203,6 +250,18 @@ class Schedule:
         if operation.peer == rank or operation.peer not in communicator.members:
             return f"rank {operation.peer} is no peer in communicator {communicator.name}"
         return None
+
+
+def _copy_problem(operation: Copy) -> str | None:
+    if operation.direction not in DIRECTIONS:
+        return f"a copy in the direction {operation.direction}; it is {_one_of(DIRECTIONS)}"
+    if operation.memory not in MEMORIES:
+        return f"a copy of {operation.memory} memory; it is {_one_of(MEMORIES)}"
+    return None
+
+
+def _one_of(words: tuple[str, ...]) -> str:
+    return " or ".join(words)
 
 
 def _collective_problem(operation: Collective, communicator: Communicator) -> str | None:

@@ -2,12 +2,14 @@
 
     comm NAME MEMBER,MEMBER,... DESCRIPTION
     rank NUMBER HOST
-    step N | endstep | sleep US | push LABEL | pop | sync
+    step N | endstep | sleep US | push LABEL [CATEGORY] | pop
+    sync | syncstream STREAM | syncevent EVENT | query EVENT EVERY_US
+    malloc BYTES US | free US
     comp STREAM KIND US [LAYER]
     rec STREAM EVENT | wait STREAM EVENT
     coll STREAM COMM OP BYTES [SEQ] [root=RANK] [us=TRANSFER]
     send STREAM COMM PEER BYTES | recv STREAM COMM PEER BYTES
-    copy STREAM h2d|d2h BYTES
+    copy STREAM h2d|d2h BYTES [pinned|pageable]
 
 Operations belong to the rank named last. Times are microseconds with up to three decimals. Empty
 lines and those that begin with # say nothing.
@@ -19,14 +21,18 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from commscope.generator.schedule import (
+    Allocate,
     Collective,
     Communicator,
     Compute,
     Copy,
     EndStep,
+    EventSync,
+    Free,
     Operation,
     Pop,
     Push,
+    Query,
     Receive,
     Record,
     Schedule,
@@ -34,6 +40,7 @@ from commscope.generator.schedule import (
     Send,
     Sleep,
     Step,
+    StreamSync,
     Sync,
     Wait,
     communicators,
@@ -94,6 +101,16 @@ def _compute_line(o: Compute) -> str:
     return f"{line} {_word(o.layer)}" if o.layer else line
 
 
+def _push_line(o: Push) -> str:
+    more = "" if o.category == "user_annotation" else f" {_word(o.category)}"
+    return f"push {_word(o.label)}{more}"
+
+
+def _copy_line(o: Copy) -> str:
+    more = "" if o.memory == "pinned" else f" {o.memory}"
+    return f"copy {_word(o.stream)} {o.direction} {o.size_bytes}{more}"
+
+
 def _message_line(word: str, o: Send | Receive) -> str:
     return f"{word} {_word(o.stream)} {_word(o.communicator)} {o.peer} {o.size_bytes}"
 
@@ -102,7 +119,7 @@ _WRITERS: dict[type, Callable[..., str]] = {
     Step: lambda o: f"step {o.number}",
     EndStep: lambda _: "endstep",
     Sleep: lambda o: f"sleep {_us(o.duration_ns)}",
-    Push: lambda o: f"push {_word(o.label)}",
+    Push: _push_line,
     Pop: lambda _: "pop",
     Compute: _compute_line,
     Record: lambda o: f"rec {_word(o.stream)} {_word(o.event)}",
@@ -110,8 +127,13 @@ _WRITERS: dict[type, Callable[..., str]] = {
     Collective: _collective_line,
     Send: lambda o: _message_line("send", o),
     Receive: lambda o: _message_line("recv", o),
-    Copy: lambda o: f"copy {_word(o.stream)} {o.direction} {o.size_bytes}",
+    Copy: _copy_line,
     Sync: lambda _: "sync",
+    StreamSync: lambda o: f"syncstream {_word(o.stream)}",
+    EventSync: lambda o: f"syncevent {_word(o.event)}",
+    Query: lambda o: f"query {_word(o.event)} {_us(o.every_ns)}",
+    Allocate: lambda o: f"malloc {o.size_bytes} {_us(o.duration_ns)}",
+    Free: lambda o: f"free {_us(o.duration_ns)}",
 }
 
 
@@ -184,8 +206,18 @@ def _read_message(kind: type[Send] | type[Receive], words: Sequence[str]) -> Sen
 
 
 def _read_copy(words: Sequence[str]) -> Copy:
-    stream, direction, size = words
-    return Copy(stream, direction, int(size))
+    stream, direction, size, *memory = words
+    return Copy(stream, direction, int(size), *memory)
+
+
+def _read_query(words: Sequence[str]) -> Query:
+    event, every = words
+    return Query(event, _ns(every))
+
+
+def _read_allocate(words: Sequence[str]) -> Allocate:
+    size, duration = words
+    return Allocate(int(size), _ns(duration))
 
 
 _READERS: dict[str, Callable[[Sequence[str]], Operation]] = {
@@ -202,4 +234,9 @@ _READERS: dict[str, Callable[[Sequence[str]], Operation]] = {
     "recv": lambda words: _read_message(Receive, words),
     "copy": _read_copy,
     "sync": lambda words: Sync(*words),
+    "syncstream": lambda words: StreamSync(*words),
+    "syncevent": lambda words: EventSync(*words),
+    "query": _read_query,
+    "malloc": _read_allocate,
+    "free": lambda words: Free(*map(_ns, words)),
 }

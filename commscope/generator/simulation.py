@@ -30,12 +30,16 @@ class Activity(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of the host that launches nothing: record, wait or sync."""
+    """A call of the host that launches nothing.
+
+    ``kind`` is record, wait, sync, stream_sync, event_sync, query, malloc or free.
+    """
 
     kind: str
     correlation: int
     start_ns: int
     end_ns: int
+    size_bytes: int | None = None
 
 
 class Span(NamedTuple):
@@ -45,6 +49,7 @@ class Span(NamedTuple):
     start_ns: int
     end_ns: int
     step: int | None = None
+    category: str = "user_annotation"
 
 
 @dataclass(frozen=True, slots=True)

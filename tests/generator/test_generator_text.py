@@ -7,13 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commscope.generator.schedule import (
+    Allocate,
     Collective,
     Communicator,
     Compute,
     Copy,
     EndStep,
+    EventSync,
+    Free,
     Pop,
     Push,
+    Query,
     Receive,
     Record,
     Schedule,
@@ -21,6 +25,7 @@ from commscope.generator.schedule import (
     Send,
     Sleep,
     Step,
+    StreamSync,
     Sync,
     Wait,
     communicators,
@@ -34,12 +39,13 @@ _words = st.from_regex(r"[A-Za-z_/.:;>#-][A-Za-z0-9_/.:;>#-]{0,8}", fullmatch=Tr
 _ns = st.integers(0, 10**12)
 _size = st.integers(0, 1 << 40)
 _maybe = st.none() | st.integers(0, 10**9)
+_memory = st.sampled_from(["pinned", "pageable"])
 _world, _rank = st.just("world"), st.sampled_from([0, 1])
 _operations = st.one_of(
     st.builds(Step, st.integers(0, 10**6)),
     st.just(EndStep()),
     st.builds(Sleep, _ns),
-    st.builds(Push, _words),
+    st.builds(Push, _words, st.sampled_from(["user_annotation", "cpu_op", "python_function"])),
     st.just(Pop()),
     st.builds(Compute, _words, _words, _ns, st.just("") | _words),
     st.builds(Record, _words, _words),
@@ -48,8 +54,13 @@ _operations = st.one_of(
     st.builds(Collective, _words, _world, st.just("reduce"), _size, _maybe, _rank, _maybe),
     st.builds(Send, _words, _world, st.just(1), _size),
     st.builds(Receive, _words, _world, st.just(1), _size),
-    st.builds(Copy, _words, st.sampled_from(["h2d", "d2h"]), _size),
+    st.builds(Copy, _words, st.sampled_from(["h2d", "d2h"]), _size, _memory),
     st.just(Sync()),
+    st.builds(StreamSync, _words),
+    st.builds(EventSync, _words),
+    st.builds(Query, _words, st.integers(1, 10**9)),
+    st.builds(Allocate, _size, _ns),
+    st.builds(Free, _ns),
 )  # fmt: skip
 
 
@@ -75,6 +86,10 @@ def test_any_schedule_survives_the_round_trip(operations: list[Step], host: str)
         ),
         (Send("s1", "pp", 3, 64), "send s1 pp 3 64"),
         (Copy("s2", "d2h", 64), "copy s2 d2h 64"),
+        (Copy("s2", "d2h", 64, "pageable"), "copy s2 d2h 64 pageable"),
+        (Push("aten::item", "cpu_op"), "push aten::item cpu_op"),
+        (Query("e", 1_500), "query e 1.5"),
+        (Allocate(64, 2_000), "malloc 64 2"),
     ],
 )
 def test_lines(operation: Step, line: str) -> None:
@@ -91,7 +106,7 @@ def test_comments_and_empty_lines_say_nothing() -> None:
         "jump 3", "step", "step x", "step 1 2", "endstep now", "sleep -1", "sleep 1.2345",
         "sleep 1e3", "comp s0 fwd", "comp s0 fwd 1 layer more", "coll s1 world all_reduce",
         "copy s2 h2d", "coll s1 world all_reduce 4 5 6", "coll s1 world all_reduce 4 size=4",
-        "send s1 world 64",
+        "send s1 world 64", "query e", "malloc 64", "free", "syncstream", "syncevent a b",
     ],
 )  # fmt: skip
 def test_lines_that_mean_nothing_are_named(line: str) -> None:
@@ -134,6 +149,9 @@ def test_descriptions_are_one_line() -> None:
         ("send s world 0 4", "rank 0 is no peer"),
         ("recv s world 7 4", "rank 7 is no peer"),
         ("copy s d2d 4", "direction d2d"),
+        ("copy s h2d 4 managed", "a copy of managed memory; it is pinned or pageable"),
+        ("push a kernel", "a label of the category kernel"),
+        ("query e 0", "a query every 0 ns"),
     ],
 )
 def test_operations_must_fit_the_communicators(operation: str, says: str) -> None:
