@@ -1,11 +1,14 @@
 """Measures commscope against other ways to read the same trace, and writes a Markdown table.
 
-    python benchmarks/compare.py [--only TOOL] [--runs N] [--write FILE] TRACE ...
+    python benchmarks/compare.py [--only TOOL] [--runs N] [--write FILE [--section NAME]] TRACE ...
 
-Every run is a fresh process, from start to exit, imports and all; the runs of the tools alternate,
-so that a machine that slows down slows all of them. The file is read once beforehand and is in the
-page cache. Wall time is from start to exit, CPU time is user + system of the process and its
-children, and memory is the highest resident size of any one of its processes.
+A trace is a file, or a folder with a file for each rank: what takes no folder gets its files, which
+json.load reads one after the other. Every run is a fresh process, from start to exit, imports and
+all; the runs of the tools alternate, so that a machine that slows down slows all of them. The files
+are read once beforehand and are in the page cache. Wall time is from start to exit and CPU time is
+user + system of the process and its children. Memory is the most that all of them held at once,
+what they share counted once, looked at five times a second; or the highest resident size of any
+one of them, if that is more.
 """
 
 from __future__ import annotations
@@ -14,18 +17,20 @@ import argparse
 import os
 import platform
 import re
+import select
 import shlex
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SECTION = re.compile(r"(<!-- figures: begin -->\n).*(<!-- figures: end -->)", re.DOTALL)
+LOOK_EVERY_MS = 200
+PSS = re.compile(r"^Pss:\s*(\d+) kB$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +41,17 @@ class Tool:
     command: tuple[str, ...]
     options: tuple[str, ...]
     version: tuple[str, ...]
+    takes_folder: bool = False
 
     def on(self, trace: Path) -> list[str]:
         """The command that reads the trace."""
-        return [*self.command, str(trace), *self.options]
+        paths = [trace] if self.takes_folder else files_of(trace)
+        return [*self.command, *map(str, paths), *self.options]
+
+
+def files_of(trace: Path) -> list[Path]:
+    """The file itself, or those of a folder."""
+    return sorted(trace.iterdir()) if trace.is_dir() else [trace]
 
 
 VERSIONS = """
@@ -60,6 +72,7 @@ TOOLS = (
         (str(ROOT / ".venv/bin/commscope"), "analyze"),
         ("--format", "json"),
         _version(COMMSCOPE, "commscope", "numpy", "pyarrow", "msgspec"),
+        takes_folder=True,
     ),
     Tool(
         "hta",
@@ -69,7 +82,7 @@ TOOLS = (
     ),
     Tool(
         "json.load",
-        (sys.executable, "-c", "import json, sys; json.load(open(sys.argv[1]))"),
+        (sys.executable, str(ROOT / "benchmarks/run_json.py")),
         (),
         (sys.executable, "--version"),
     ),
@@ -94,6 +107,7 @@ def measure(command: Sequence[str]) -> Run:
     with tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+        peak_bytes = watch(process.pid)
         _, status, usage = os.wait4(process.pid, 0)
         wall_s = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -101,14 +115,48 @@ def measure(command: Sequence[str]) -> Run:
             errors.seek(0)
             text = errors.read().decode(errors="replace")[-2000:]
             raise SystemExit(f"{text}\n{shlex.join(command)}: exit status {process.returncode}")
-    return Run(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+    cpu_s = usage.ru_utime + usage.ru_stime
+    return Run(wall_s, cpu_s, max(peak_bytes, usage.ru_maxrss * 1024))
+
+
+def watch(pid: int) -> int:
+    """Wait for the end of the process; the most bytes that it and its children held at once."""
+    peak, end = 0, select.poll()
+    handle = os.pidfd_open(pid)
+    end.register(handle, select.POLLIN)
+    while not end.poll(LOOK_EVERY_MS):
+        peak = max(peak, sum(map(held_bytes, family(pid))))
+    os.close(handle)
+    return peak
+
+
+def family(pid: int) -> Iterator[int]:
+    """The process, its children and theirs."""
+    yield pid
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found = children.read_text().split()
+        except OSError:  # the thread has ended
+            continue
+        for child in found:
+            yield from family(int(child))
+
+
+def held_bytes(pid: int) -> int:
+    """The memory of a process, its share of what several hold; 0 where it has ended."""
+    try:
+        found = PSS.search(Path(f"/proc/{pid}/smaps_rollup").read_text())
+    except OSError:
+        return 0
+    return int(found[1]) * 1024 if found else 0
 
 
 def measure_all(tools: Sequence[Tool], trace: Path, runs: int) -> dict[Tool, list[Run]]:
     """The runs of every tool on the trace, in turns."""
-    with trace.open("rb") as file:
-        while file.read(1 << 20):
-            pass
+    for path in files_of(trace):
+        with path.open("rb") as file:
+            while file.read(1 << 20):
+                pass
     found: dict[Tool, list[Run]] = {tool: [] for tool in tools}
     for number in range(runs):
         for tool, done in found.items():
@@ -127,11 +175,18 @@ def version(tool: Tool) -> str | None:
     return done.stdout.strip() if done.returncode == 0 else None
 
 
+def size(trace: Path) -> str:
+    """How large the file is or, of a folder, how many there are and how large each."""
+    sizes = [path.stat().st_size for path in files_of(trace)]
+    each = f"{statistics.mean(sizes) / 1e6:,.0f} MB"
+    return f"{len(sizes)} x {each}" if trace.is_dir() else each
+
+
 def row(trace: Path, tool: Tool, runs: Sequence[Run], first: Sequence[Run]) -> str:
     """One line of the table; the ratios are to the first tool."""
     best, reference = min(run.wall_s for run in runs), min(run.wall_s for run in first)
     cells = (
-        f"{trace.stat().st_size / 1e6:,.0f} MB",
+        size(trace),
         tool.name,
         f"{best:.2f}",
         f"{statistics.median(run.wall_s for run in runs):.2f}",
@@ -183,6 +238,12 @@ def report(traces: Sequence[Path], tools: Sequence[Tool], runs: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def section(name: str) -> re.Pattern[str]:
+    """What a page has between the marks of that name, and the marks."""
+    name = re.escape(name)
+    return re.compile(rf"(<!-- {name}: begin -->\n).*(<!-- {name}: end -->)", re.DOTALL)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description="Measure commscope against other tools.")
@@ -190,15 +251,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", action="append", choices=[tool.name for tool in TOOLS])
     parser.add_argument("--runs", type=int, default=3, help="of each tool on each trace")
     parser.add_argument("--write", type=Path, help="page whose figures to replace")
+    parser.add_argument("--section", default="figures", help="which ones: what their marks say")
     options = parser.parse_args(arguments)
     tools = [tool for tool in TOOLS if options.only is None or tool.name in options.only]
     page = options.write.read_text(encoding="utf-8") if options.write else ""
-    if options.write and not SECTION.search(page):
-        parser.error(f"{options.write} has no section of figures")
+    figures = section(options.section)
+    if options.write and not figures.search(page):
+        parser.error(f"{options.write} has no section {options.section}")
     text = report(options.traces, tools, options.runs)
     print(text)
     if options.write:
-        replaced = SECTION.sub(lambda match: f"{match[1]}{text}{match[2]}", page)
+        replaced = figures.sub(lambda match: f"{match[1]}{text}{match[2]}", page)
         options.write.write_text(replaced, encoding="utf-8")
 
 

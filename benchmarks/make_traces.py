@@ -1,11 +1,15 @@
-"""Makes a large trace of a real one, by repeating it in time.
+"""Makes a large trace of a real one, by repeating it in time, or one for each rank of a job.
 
     python benchmarks/make_traces.py --megabytes 200 --output trace.json [TRACE]
+    python benchmarks/make_traces.py --megabytes 200 --ranks 8 --output folder [TRACE]
 
 The events of the trace (JSON or JSON.gz, as the PyTorch profiler writes it) are laid end to end
 until the file has the size. Each tile is later than the one before and has identifiers and step
 numbers of its own, so the result is one long recording of one process. Only those numbers change:
 the text of an event, down to the fraction of its time stamp, stays as the profiler wrote it.
+
+The ranks of a job are the same recording under other ranks. Their collectives end together and
+begin at different times: each rank in its turn comes last, so that there is waiting to find.
 """
 
 from __future__ import annotations
@@ -27,6 +31,12 @@ BASES = (
 _EVENTS = re.compile(rb'"traceEvents":\s*\[')
 _BETWEEN = re.compile(rb"\}(\s*,\s*)\{")
 _SPAN = re.compile(rb'"ts":\s*(\d+)[^,]*,\s*"dur":\s*(\d+)')
+_WORLD = re.compile(rb'"world_size":\s*(\d+)')
+_RANK = re.compile(rb'("(?:rank|Rank)":\s*)\d+')
+_COLLECTIVE = re.compile(
+    rb'("cat":\s*"kernel",\s*"name":\s*"nccl[^"]*",[^{}]*?"ts":\s*)(\d+)(\.\d+)?'
+    rb'(,\s*"dur":\s*)(\d+)'
+)
 # 0 means "none" in the identifiers, and there is nothing before it to be told apart from.
 _NUMBER = re.compile(
     rb'("ts":\s*|ProfilerStep#'
@@ -84,6 +94,27 @@ def split(text: bytes) -> tuple[bytes, bytes, bytes]:
     return text[: opening.end()], text[opening.end() : end].strip(), text[end:]
 
 
+def as_rank(text: bytes, rank: int) -> bytes:
+    """The trace as another rank of its job would have recorded it."""
+    world = _WORLD.search(text)
+    if world is None or rank >= int(world[1]):
+        raise SystemExit(f"the trace is of no job with a rank {rank}: name another, or fewer ranks")
+    ranks, turn = int(world[1]), itertools.count(rank)
+
+    def later(found: re.Match[bytes]) -> bytes:
+        start, length = int(found[2]), int(found[5])
+        late = length * (next(turn) % ranks) // (2 * ranks)
+        return b"%s%d%s%s%d" % (
+            found[1],
+            start + late,
+            found[3] or b"",
+            found[4],
+            length - late,
+        )
+
+    return _COLLECTIVE.sub(later, _RANK.sub(rb"\g<1>%d" % rank, text))
+
+
 def duration_us(events: bytes) -> int:
     """From the begin of the first event to the end of the last one, rounded up."""
     spans = [(int(start), int(length)) for start, length in _SPAN.findall(events)]
@@ -123,22 +154,33 @@ def tiles(text: bytes, size: int) -> Iterator[bytes]:
     yield tail
 
 
+def write(text: bytes, size: int, output: Path) -> None:
+    """Write the large trace; the file has its name once it is whole."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = output.with_suffix(".part")
+    with unfinished.open("wb") as file:
+        file.writelines(tiles(text, size))
+    unfinished.replace(output)
+    print(f"{output}: {output.stat().st_size:,} bytes")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the trace that the command line asks for."""
+    """Write what the command line asks for."""
     parser = argparse.ArgumentParser(description="Make a large trace by repeating a real one.")
     parser.add_argument("trace", nargs="?", type=Path, help="default: the first of these at hand")
     parser.add_argument("--megabytes", type=int, required=True, help="size to reach, in 10^6 bytes")
+    parser.add_argument("--ranks", type=int, help="make a folder of as many ranks of one job")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args(arguments)
     base = options.trace or next((path for path in BASES if path.exists()), None)
     if base is None:
         parser.error("no trace at hand: name one")
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = options.output.with_suffix(".part")
-    with unfinished.open("wb") as file:
-        file.writelines(tiles(read(base), options.megabytes * 1_000_000))
-    unfinished.replace(options.output)
-    print(f"{options.output}: {options.output.stat().st_size:,} bytes of {base.name}")
+    text, size = read(base), options.megabytes * 1_000_000
+    if options.ranks is None:
+        write(text, size, options.output)
+        return
+    for rank in range(options.ranks):
+        write(as_rank(text, rank), size, options.output / f"rank{rank}.json")
 
 
 if __name__ == "__main__":

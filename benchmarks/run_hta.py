@@ -7,6 +7,6 @@ import sys
 from hta.trace_analysis import TraceAnalysis
 
 if __name__ == "__main__":
-    analysis = TraceAnalysis(trace_files={0: sys.argv[1]})
+    analysis = TraceAnalysis(trace_files=dict(enumerate(sys.argv[1:])))
     print(analysis.get_temporal_breakdown(visualize=False))
     print(analysis.get_comm_comp_overlap(visualize=False))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from commscope.engine.reading import RunProgress, progress_of, read_source, silent
+from commscope.engine.parallel import read_in_parallel
+from commscope.engine.reading import Outcome, RunProgress, progress_of, silent, try_source
 from commscope.engine.unprofiled import step_times
 from commscope.errors import CorruptTrace, FormatError, NoDeviceEvents, UnknownFormat, UsageError
 from commscope.normalize import Options, normalize
@@ -125,12 +126,23 @@ def _read_all(
     """Reads every file; of several, one that cannot be read is left out and said."""
     readings: list[Reading] = []
     failed: list[FormatError | UsageError] = []
-    for number, (source, parser) in enumerate(chosen, 1):
-        report = progress_of(progress, source, number, len(chosen))
-        try:
-            readings += read_source(source, parser, report)
-        except (FormatError, UsageError) as error:
-            failed.append(error)
+    for outcome in _outcomes(chosen, progress):
+        if isinstance(outcome, list):
+            readings += outcome
+        else:
+            failed.append(outcome)
     if failed and not readings:
         raise failed[0]
     return readings, [Note("files", f"left out: {error}") for error in failed]
+
+
+def _outcomes(chosen: Sequence[tuple[Source, Parser]], progress: RunProgress) -> Iterator[Outcome]:
+    """What became of each file, in order."""
+    jobs = dict(enumerate(chosen, 1))
+    reports = {
+        number: progress_of(progress, source, number, len(jobs))
+        for number, (source, _) in jobs.items()
+    }
+    done = read_in_parallel(jobs, lambda number, *told: reports[number](*told))
+    for number, job in jobs.items():
+        yield done[number] if number in done else try_source(*job, reports[number])

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import pyarrow as pa
 
 from commscope.columns import int64
-from commscope.errors import SchemaError
+from commscope.errors import FormatError, SchemaError, UsageError
 from commscope.parsers.base import Parser, Progress, Reading
 from commscope.parsers.opening import Source
 from commscope.schema import PARSED_COLLECTIVES, PARSED_EVENTS, PARSED_HOST, conform
 
 #: Called with (file, number of the file from 1, number of files, bytes read, bytes in all or null).
 RunProgress = Callable[[str, int, int, int, "int | None"], None]
+
+#: What became of a file. Between processes the error is pickled: it holds its message only.
+Outcome: TypeAlias = "list[Reading] | FormatError | UsageError"
 
 _TABLES = {"events": PARSED_EVENTS, "host": PARSED_HOST, "collectives": PARSED_COLLECTIVES}
 
@@ -38,6 +42,14 @@ def read_source(source: Source, parser: Parser, progress: Progress) -> list[Read
     gives anything but the tables of ``commscope.schema.PARSED_*``.
     """
     return [conform_reading(reading, parser.name) for reading in parser.read(source, progress)]
+
+
+def try_source(source: Source, parser: Parser, progress: Progress) -> Outcome:
+    """The file's readings, or why it cannot be read; raises SchemaError as ``read_source``."""
+    try:
+        return read_source(source, parser, progress)
+    except (FormatError, UsageError) as error:
+        return error
 
 
 def conform_reading(reading: Reading, parser: str) -> Reading:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from commscope.classify import canonical_op, dtype_bytes
 from commscope.columns import NONE, Int64
 from commscope.parsers.kineto.decode import Args, Scalar
-from commscope.parsers.kineto.rows import MAX_RANK, Columns, integers, ranks
+from commscope.parsers.kineto.rows import MAX_RANK, Columns, integer, integers, ranks
 from commscope.schema import PARSED_COLLECTIVES, table_of
 
 _NUMBER = re.compile(r"\d+")
@@ -194,12 +194,13 @@ def _word(value: Scalar) -> str | None:
 
 
 def _number(value: Scalar) -> int | None:
-    number = int(integers([value])[0])
-    return None if number == NONE or number < 0 else number
+    number = integer(value)
+    return None if number < 0 else number  # NONE is below 0 too
 
 
 def _small(value: Scalar) -> int | None:
-    return _or_none(ranks([value])[0])
+    number = _number(value)
+    return None if number is None or number > MAX_RANK else number
 
 
 def _flag(value: Scalar) -> bool | None:

@@ -55,8 +55,9 @@ class KindOf(dict[tuple[Scalar, Scalar, Scalar], int]):
 
     def codes(self, events: Sequence[Event]) -> Int64:
         """The code of each event: one of CODE, or NOT_NEEDED."""
-        keys = [(event.ph, event.cat, event.name) for event in events]
-        return np.fromiter(map(self.__getitem__, keys), np.int64, len(keys))
+        # One key at a time: thousands alive at once would set off the garbage collector.
+        keys = ((event.ph, event.cat, event.name) for event in events)
+        return np.fromiter(map(self.__getitem__, keys), np.int64, len(events))
 
 
 def _kind(phase: Scalar, category: Scalar, name: Scalar) -> str | None:

@@ -46,7 +46,7 @@ def integers(values: Sequence[Scalar]) -> Int64:
             pass
         else:
             return np.where(whole == -1, NONE, whole)
-    known = {value: _integer(value) for value in set(values)}
+    known = {value: integer(value) for value in set(values)}
     return np.fromiter(map(known.__getitem__, values), np.int64, len(values))
 
 
@@ -64,7 +64,8 @@ def devices(numbers: Int64) -> Int64:
     return fitting
 
 
-def _integer(value: Scalar) -> int:
+def integer(value: Scalar) -> int:
+    """The whole number of one value, as ``integers`` has it."""
     if isinstance(value, str):
         value = _parsed(value)
     if value is None or value != value or value in (_ALL_ONES, -1):  # noqa: PLR0124

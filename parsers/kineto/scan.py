@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -71,10 +72,17 @@ class _Text:
 
 def _begin_with(words: Words, literal: bytes) -> Bool:
     """Which words begin with the literal, of which only the first eight bytes count."""
-    part = literal[:_WORD_BYTES]
-    mask = np.frombuffer((b"\xff" * len(part)).ljust(_WORD_BYTES, b"\0"), np.uint64)
-    found: Bool = (words & mask) == np.frombuffer(part.ljust(_WORD_BYTES, b"\0"), np.uint64)
+    mask, part = _masked(literal[:_WORD_BYTES])
+    found: Bool = (words & mask) == part
     return found
+
+
+@lru_cache
+def _masked(part: bytes) -> tuple[np.uint64, np.uint64]:
+    """The bits of a word that the bytes take, and the word that begins with them."""
+    both = (b"\xff" * len(part)).ljust(_WORD_BYTES, b"\0") + part.ljust(_WORD_BYTES, b"\0")
+    mask, word = np.frombuffer(both, np.uint64)
+    return mask, word
 
 
 def needed_events(chunk: bytes, layout: Layout) -> Found | None:
@@ -133,7 +141,7 @@ def _is_skipped_span(text: _Text, category: Int64, prefix: Prefix) -> Bool:
 
 def _joined(chunk: bytes, starts: Int64, ends: Int64, keep: Bool) -> bytes:
     """The events to keep, with commas between; neighbours are taken in one piece."""
-    edges = np.diff(keep.astype(np.int8), prepend=0, append=0)
-    first, last = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1
-    spans = zip(starts[first].tolist(), ends[last].tolist())
+    padded = np.concatenate(([False], keep, [False]))
+    edges = np.flatnonzero(padded[1:] != padded[:-1])  # the first one of a piece, then behind it
+    spans = zip(starts[edges[::2]].tolist(), ends[edges[1::2] - 1].tolist())
     return b",".join([chunk[start:end] for start, end in spans])

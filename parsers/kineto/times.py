@@ -56,8 +56,9 @@ def _plain_to_ns(texts: Sequence[bytes]) -> Int64 | None:
     rows = np.searchsorted(ends, dots)
     decimals = np.zeros(len(ends), np.int64)
     decimals[rows] = ends[rows] - dots - 1
-    digits = lengths - np.bincount(rows, minlength=len(ends))
-    if len(np.unique(rows)) != len(rows) or digits.min() == 0 or decimals.max() > 3:
+    points = np.bincount(rows, minlength=len(ends))
+    digits = lengths - points
+    if points.max() > 1 or digits.min() == 0 or decimals.max() > 3:
         return None
     return _scaled(joined.translate(None, b".\n"), digits, _SCALE[decimals])
 
