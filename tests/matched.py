@@ -14,6 +14,7 @@ from support import case
 
 import commscope
 from commscope.analysis.instances import Matching, match_collectives
+from commscope.analysis.overlap import collective_times
 from commscope.analysis.result import Analysis, analyse
 from commscope.columns import NONE, Int64, int64
 from commscope.schema import COLLECTIVES
@@ -27,14 +28,15 @@ class Matched:
     analysis: Analysis
     matching: Matching
     rank: Int64
+    times: pa.Table  #: see ``overlap.collective_times``
 
 
 def match_trace(trace: Trace, hosts: Sequence[str | None] | None = None) -> Matched:
     analysis = analyse(trace)
-    times, ranks = analysis.collectives, analysis.timeline.ranks
+    times, ranks = collective_times(trace, analysis.timeline), analysis.timeline.ranks
     streams = int64(trace.events.take(times.column("event")), "stream")
     matching = match_collectives(times, ranks, streams, hosts or [None] * len(ranks))
-    return Matched(analysis, matching, analysis.timeline.index_of(int64(times, "rank")))
+    return Matched(analysis, matching, analysis.timeline.index_of(int64(times, "rank")), times)
 
 
 @cache

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from commscope.analysis.chosen import in_chosen_steps
 from commscope.analysis.instances import Matching, match_collectives
 from commscope.analysis.overlap import collective_times
+from commscope.analysis.roles import roles_of
 from commscope.analysis.stragglers import Verdict, straggler_table, straggler_verdicts
 from commscope.analysis.timeline import Timeline
 from commscope.analysis.waiting import (
@@ -23,9 +25,14 @@ from commscope.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Across:
-    """The collectives of all ranks, matched; communicators are indices of those of the matching."""
+    """The collectives of all ranks, matched; communicators are indices of those of the matching.
+
+    Where the user chose steps, ``waits``, ``stragglers`` and ``verdicts`` are of these.
+    """
 
     matching: Matching
+    labels: tuple[str, ...]  #: what each communicator is called
+    roles: tuple[str | None, ...]  #: what each is for, see ``roles.role_of``
     waiting: Waiting
     calls: pa.Table  #: see ``waiting.call_waits``
     instances: pa.Table  #: see ``waiting.instance_table``
@@ -48,14 +55,18 @@ def across_ranks(trace: Trace, timeline: Timeline, steps: pa.Table) -> Across:
     )
     names = [hosts.get(rank) for rank in timeline.ranks.tolist()]
     matching = match_collectives(times, timeline.ranks, streams, names)
+    communicators = matching.communicators
     waiting = waiting_of(timeline, times, matching)
     calls = call_waits(times, timeline, matching, waiting)
+    chosen = matching.only(in_chosen_steps(trace, int64(times, "rank"), int64(times, "step")))
     return Across(
         matching,
+        communicators.labels,
+        roles_of(communicators, times.column("op").to_pylist(), trace.roles),
         waiting,
         calls,
         instances=instance_table(times, timeline, matching),
-        waits=waiting_table(calls, timeline, matching),
-        stragglers=straggler_table(timeline, matching),
-        verdicts=tuple(straggler_verdicts(timeline, matching, times, steps)),
+        waits=waiting_table(calls, timeline, chosen),
+        stragglers=straggler_table(timeline, chosen),
+        verdicts=tuple(straggler_verdicts(timeline, chosen, times, steps)),
     )

@@ -42,6 +42,8 @@ _WINDOW = 32
 _REFINED = 12
 #: Share of the changes of a difference that have to be small: the rest is another piece.
 _SCATTER_PERCENTILE = 60
+#: In a lane that repeats itself, so many of them: by chance, a few always agree.
+_NEARLY_ALL = 90
 #: How many neighbours tell the shift of an operation: one alone may miss its partner.
 _NEIGHBOURS = 9
 
@@ -91,11 +93,11 @@ def voting(one: Lane, other: Lane, pairing: Pairing) -> Bool:
     return both if both.any() else np.ones(len(both), np.bool_)
 
 
-def scatter(difference: Int64) -> float:
+def scatter(difference: Int64, percentile: float = _SCATTER_PERCENTILE) -> float:
     """How much a difference changes from one pair to the next: drift hardly shows in it."""
     if len(difference) < 2:
         return np.inf
-    return float(np.percentile(np.abs(np.diff(difference)), _SCATTER_PERCENTILE))
+    return float(np.percentile(np.abs(np.diff(difference)), percentile))
 
 
 def _by_sequence(one: Lane, other: Lane) -> Pairing | None:
@@ -122,9 +124,13 @@ def _by_clock(one: Lane, other: Lane, tolerance_ns: int) -> Pairing | None:
     pairing = _without_doubles(one, other, _along(len(one), i, _smooth(j - i)), len(other))
     shared = voting(one, other, pairing)
     difference = other.end[pairing.other] - one.end[pairing.one]
-    together = np.abs(difference[shared]) < tolerance_ns
+    together = np.abs(difference) < tolerance_ns
     enough = len(pairing.one) >= MIN_OVERLAP * min(len(one), len(other))
-    return pairing if enough and together.mean() > 0.5 else None
+    if not enough or together[shared].mean() <= 0.5:
+        return None
+    # Two whose partners were lost stand in the same place.
+    kept = together | ~shared
+    return Pairing(pairing.one[kept], pairing.other[kept])
 
 
 def _voters(lane: Lane) -> Int64:
@@ -177,12 +183,23 @@ def _fits(a: Int64, b: Int64) -> Bool:
     return np.asarray((a == b) | (a < 0) | (b < 0))
 
 
+def is_refuted(one: Lane, other: Lane, pairing: Pairing) -> bool:
+    """Whether some shift fits far better than a pairing by clock: then it is not one clock."""
+    shared = voting(one, other, pairing)
+    own = scatter((other.end[pairing.other] - one.end[pairing.one])[shared])
+    least = MIN_OVERLAP * min(len(one), len(other))
+    rivals = (_shifted(one, other, by) for by in _candidates(one, other))
+    best = min((_scatter_of(one, other, rival, least) for rival in rivals), default=np.inf)
+    return max(best, 1_000) * AMBIGUITY < own < np.inf
+
+
 def _by_scatter(one: Lane, other: Lane) -> Pairing | None:
     """The shift with least scatter of those under which operations agree, if that is clear."""
     pairings = [_shifted(one, other, by) for by in _candidates(one, other)]
+    least = max(_MIN_RIVAL_PAIRS, _MIN_RIVAL_OVERLAP * min(len(one), len(other)))
     ranked = sorted(
         (
-            (_scatter_of(one, other, pairing), len(pairing.one), n)
+            (_scatter_of(one, other, pairing, least), len(pairing.one), n)
             for n, pairing in enumerate(pairings)
         ),
     )
@@ -191,9 +208,21 @@ def _by_scatter(one: Lane, other: Lane) -> Pairing | None:
     best, count, number = ranked[0]
     if count < max(MIN_OVERLAP * min(len(one), len(other)), _MIN_PAIRS):
         return None
-    if len(ranked) > 1 and ranked[1][0] <= AMBIGUITY * max(best, 1_000):
+    limit = AMBIGUITY * max(best, 1_000)
+    if len(ranked) > 1 and ranked[1][0] <= limit:
         return None
-    return pairings[number]
+    return None if any(_repeats(lane, limit) for lane in (one, other)) else pairings[number]
+
+
+def _repeats(lane: Lane, limit: float) -> bool:
+    """Whether a lane looks like itself, later: then another shift may be the right one.
+
+    It may have too few pairs in the files to be a rival, or none.
+    """
+    least = _MIN_PAIRS if len(lane) >= 2 * _MIN_PAIRS else 2
+    found = _candidates(lane, lane) if len(lane) > _SHORT else range(len(lane) - 1)
+    later = [_shifted(lane, lane, by) for by in found if by > 0]
+    return any(_scatter_of(lane, lane, pairing, least, _NEARLY_ALL) <= limit for pairing in later)
 
 
 def _candidates(one: Lane, other: Lane) -> list[int]:
@@ -223,11 +252,16 @@ def _shifted(one: Lane, other: Lane, by: int) -> Pairing:
     return Pairing(i, i + by)
 
 
-def _scatter_of(one: Lane, other: Lane, pairing: Pairing) -> float:
-    """The scatter of pairs; infinite where most operations differ or too few take part."""
+def _scatter_of(
+    one: Lane,
+    other: Lane,
+    pairing: Pairing,
+    least: float,
+    percentile: float = _SCATTER_PERCENTILE,
+) -> float:
+    """The scatter of pairs; infinite where most operations differ or fewer than that take part."""
     fits = _fits(one.kind[pairing.one], other.kind[pairing.other])
     shared = voting(one, other, pairing)
-    least = max(_MIN_RIVAL_PAIRS, _MIN_RIVAL_OVERLAP * min(len(one), len(other)))
     if fits.sum() <= len(fits) / 2 or shared.sum() < least:
         return np.inf
-    return scatter((other.end[pairing.other] - one.end[pairing.one])[shared])
+    return scatter((other.end[pairing.other] - one.end[pairing.one])[shared], percentile)

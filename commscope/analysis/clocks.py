@@ -14,6 +14,8 @@ from commscope.columns import Int64
 DRIFT_GAIN = 0.5
 #: Fewer pairs say nothing on drift.
 MIN_PAIRS_FOR_DRIFT = 8
+#: Clocks of GPUs on one host, which are derived from one another, drift apart less than this.
+LEAST_DRIFT = 1e-6
 #: Ends this many times further off than the median do not count, if they are few: where records
 #: are lost, operations stand beside their neighbours' partners until clocks are known.
 OUTLIER = 10
@@ -180,13 +182,20 @@ def _hosts(ranks: int, ends: Sequence[Ends], names: Sequence[str | None]) -> Int
 
     for pair in ends:
         known = names[pair.one] is not None and names[pair.other] is not None
-        if not known and abs(np.median(pair.other_ns - pair.one_ns)) < SAME_CLOCK_NS:
+        if not known and _agree(pair):
             join(pair.one, pair.other)
     by_name: dict[str, int] = {}
     for rank, name in enumerate(names):
         if name is not None:
             join(by_name.setdefault(name, rank), rank)
     return host
+
+
+def _agree(pair: Ends) -> bool:
+    """Whether raw ends say that two ranks share a clock: hosts that were set alike drift apart."""
+    if abs(np.median(pair.other_ns - pair.one_ns)) >= SAME_CLOCK_NS:
+        return False
+    return abs(fit(pair.other_ns, pair.one_ns)[0].drift) < LEAST_DRIFT
 
 
 def _within_hosts(ends: Sequence[Ends], host: Int64) -> dict[int, int]:
@@ -201,16 +210,19 @@ def _within_hosts(ends: Sequence[Ends], host: Int64) -> dict[int, int]:
 
 def _fit_of_most(own: Int64, common: Int64) -> tuple[Correction, int]:
     """The fit to the ends that agree, if they are most: the others are of another piece."""
-    correction, spread = _fit(own, common)
+    correction, spread = fit(own, common)
     residual = np.abs(correction.aligned(own) - common)
     near = residual <= max(OUTLIER * float(np.median(residual)), SAME_CLOCK_NS)
     if near.mean() < MIN_AGREEMENT:
         return correction, spread
-    return _fit(own[near], common[near])
+    return fit(own[near], common[near])
 
 
-def _fit(own: Int64, common: Int64) -> tuple[Correction, int]:
-    """Offset, and drift where the residuals say so, of a clock against the common one."""
+def fit(own: Int64, common: Int64) -> tuple[Correction, int]:
+    """Offset, and drift where the residuals say so, of a clock against the common one; its error.
+
+    The error is the spread of what is left.
+    """
     difference = own - common
     origin = int(np.median(own))
     plain = Correction(round(float(np.median(difference - difference[0]))) + int(difference[0]))

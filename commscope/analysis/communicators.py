@@ -41,6 +41,24 @@ class Communicators:
     of_row: Int64
     guessed: Bool  #: rows without a process group, given that of their stream
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each is called, each name once: what it is for, or its name; then its members."""
+        short = [c.description or c.name or "unnamed" for c in self.found]
+        long = [f"{name} {_ranges(c.members)}" for name, c in zip(short, self.found)]
+        names = [name if short.count(name) == 1 else more for name, more in zip(short, long)]
+        return tuple(
+            name if names.count(name) == 1 else f"{name} #{names[: number + 1].count(name)}"
+            for number, name in enumerate(names)
+        )
+
+
+def _ranges(members: tuple[int, ...]) -> str:
+    """Ranks in short, such as ``0-3,8``."""
+    cuts = [0, *(i for i in range(1, len(members)) if members[i] != members[i - 1] + 1)]
+    parts = [members[a:b] for a, b in zip(cuts, [*cuts[1:], len(members)])]
+    return ",".join(str(p[0]) if len(p) == 1 else f"{p[0]}-{p[-1]}" for p in parts if p)
+
 
 def find_communicators(times: pa.Table, streams: Int64) -> Communicators:
     """The communicators of collectives (see ``overlap.collective_times``) on their streams."""

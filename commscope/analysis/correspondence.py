@@ -7,15 +7,24 @@ is matched once more on them, until no further host is found.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from commscope.analysis.alignment import SAME_CLOCK_NS, Pairing, find_pairing, scatter, voting
+from commscope.analysis.alignment import (
+    SAME_CLOCK_NS,
+    Lane,
+    Pairing,
+    find_pairing,
+    is_refuted,
+    scatter,
+    voting,
+)
 from commscope.analysis.channels import Channel, Rows, lane_of
 from commscope.analysis.clocks import Clocks, Ends, find_clocks
-from commscope.columns import NONE, Int64
+from commscope.analysis.guesses import is_joint
+from commscope.columns import NONE, Bool, Int64
 
 #: Each round connects at least two parts of the job, or is the last.
 _ROUNDS = 8
@@ -40,6 +49,7 @@ class _Pair:
 
     channel: Channel
     rank: int
+    is_guess: bool  #: nothing but streams says that they are of one communicator
 
     @property
     def ranks(self) -> list[int]:
@@ -53,15 +63,18 @@ class _Pair:
 
 
 def correspond(
-    rows: Rows, channels: Sequence[Channel], hosts: Sequence[str | None]
+    rows: Rows, channels: Sequence[Channel], hosts: Sequence[str | None], is_guess: Bool
 ) -> Correspondence:
-    """The partners of all rows; ``hosts`` are the names of the ranks' hosts where known."""
-    pairs = [_Pair(c, rank) for c in channels for rank in c.lanes if rank != c.reference]
-    search = _Search(rows, hosts)
+    """The partners of all rows; ``hosts`` are the names of the ranks' hosts where known.
+
+    ``is_guess`` are the rows of which nothing but the stream tells the communicator.
+    """
+    pairs = _pairs(channels, is_guess)
+    search = _Search(rows, hosts, _guessed_lanes(pairs))
     found = [search.unaligned(pair) for pair in pairs]
     clocks = search.clocks(pairs, found)
     for _ in range(_ROUNDS):
-        aligned = _Search(_on_common_clock(rows, clocks), hosts)
+        aligned = replace(search, rows=_on_common_clock(rows, clocks))
         found = [
             aligned.aligned(pair, clocks) if clocks.share(pair.ranks) else old
             for pair, old in zip(pairs, found)
@@ -72,25 +85,71 @@ def correspond(
     return Correspondence(clocks, *_partners(rows, channels, pairs, found))
 
 
+def _pairs(channels: Sequence[Channel], is_guess: Bool) -> list[_Pair]:
+    return [
+        _Pair(channel, rank, bool(is_guess[lane[0]]))
+        for channel in channels
+        for rank, lane in channel.lanes.items()
+        if rank != channel.reference
+    ]
+
+
+def _guessed_lanes(pairs: Sequence[_Pair]) -> dict[int, list[Int64]]:
+    """The lanes of each rank that are in guessed channels."""
+    channels = {id(pair.channel): pair.channel for pair in pairs if pair.is_guess}
+    found: dict[int, list[Int64]] = {}
+    for channel in channels.values():
+        for rank, lane in channel.lanes.items():
+            found.setdefault(rank, []).append(lane)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Search:
     rows: Rows
     hosts: Sequence[str | None]
+    guessed: Mapping[int, list[Int64]]  #: see ``_guessed_lanes``
 
     def unaligned(self, pair: _Pair) -> Pairing | None:
         """What is clear without the clocks of hosts."""
         names = [self.hosts[rank] for rank in pair.ranks]
         if None not in names:
             return self._pairing(pair, SAME_CLOCK_NS if names[0] == names[1] else None)
-        return self._pairing(pair, SAME_CLOCK_NS) or self._pairing(pair, None)
+        found = self._pairing(pair, SAME_CLOCK_NS)
+        # Clocks that differ by about the time of some operations could pass for one.
+        if found is None or is_refuted(*self._lanes(*pair.rows), found):
+            return self._pairing(pair, None)
+        return found
 
     def aligned(self, pair: _Pair, clocks: Clocks) -> Pairing | None:
         """What is clear on the common clock, which the rows are on already."""
         return self._pairing(pair, SAME_CLOCK_NS + int(clocks.error_ns[pair.ranks].sum()))
 
     def _pairing(self, pair: _Pair, tolerance_ns: int | None) -> Pairing | None:
-        one, other = (lane_of(self.rows, chosen) for chosen in pair.rows)
-        return find_pairing(one, other, tolerance_ns)
+        found = self._between(*pair.rows, pair.is_guess, tolerance_ns)
+        if found is None or not pair.is_guess:
+            return found
+        return None if self._has_rival(pair, tolerance_ns) else found
+
+    def _between(
+        self, a: Int64, b: Int64, is_guess: bool, tolerance_ns: int | None
+    ) -> Pairing | None:
+        one, other = self._lanes(a, b)
+        found = find_pairing(one, other, tolerance_ns)
+        if found is None or (is_guess and not is_joint(one, other, found, tolerance_ns)):
+            return None
+        return found
+
+    def _has_rival(self, pair: _Pair, tolerance_ns: int | None) -> bool:
+        """Whether one of the two lanes also fits another one: streams are numbered by chance."""
+        a, b = pair.rows
+        first, second = (self.guessed[rank] for rank in pair.ranks)
+        rivals = [(a, lane) for lane in second if lane is not b]
+        rivals += [(lane, b) for lane in first if lane is not a]
+        return any(self._between(*rival, True, tolerance_ns) is not None for rival in rivals)
+
+    def _lanes(self, a: Int64, b: Int64) -> tuple[Lane, Lane]:
+        return lane_of(self.rows, a), lane_of(self.rows, b)
 
     def clocks(self, pairs: Sequence[_Pair], found: Sequence[Pairing | None]) -> Clocks:
         """The clocks that follow from pairings."""
@@ -103,7 +162,7 @@ class _Search:
 
     def _ends(self, pair: _Pair, pairing: Pairing) -> Ends | None:
         """The ends that tell clocks; None where they are not together under any offset."""
-        one, other = (lane_of(self.rows, chosen) for chosen in pair.rows)
+        one, other = self._lanes(*pair.rows)
         shared = voting(one, other, pairing)
         a, b = one.end[pairing.one[shared]], other.end[pairing.other[shared]]
         if len(a) > 1 and scatter(b - a) > SAME_CLOCK_NS:

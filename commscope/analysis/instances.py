@@ -51,6 +51,31 @@ class Matching:
     members: Int64
     left_out: dict[str, int]  #: reason -> number of collectives
 
+    def only(self, rows: Bool) -> Matching:
+        """The instances of some of the collectives, numbered anew; the rest is not matched."""
+        kept = np.unique(self.instance[rows & (self.instance >= 0)])
+        number = np.full(len(self.first_row) + 1, -1)
+        number[kept] = np.arange(len(kept))
+        instance = number[self.instance]
+        return replace(
+            self, instance=instance,
+            wait_ns=np.where(instance >= 0, self.wait_ns, 0),
+            transfer_ns=np.where(instance >= 0, self.transfer_ns, 0),
+            **{name: getattr(self, name)[kept] for name in _OF_INSTANCE},
+        )  # fmt: skip
+
+
+#: Arrays of ``Matching`` with an entry an instance.
+_OF_INSTANCE = (
+    "first_row",
+    "communicator",
+    "last_arrival_ns",
+    "skew_ns",
+    "transfer_of_ns",
+    "straggler",
+    "members",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
@@ -89,7 +114,7 @@ def match_collectives(
     communicators = find_communicators(times, streams)
     rows = rows_of(times, ranks, communicators)
     channels = channels_of(rows, communicators)
-    found = correspond(rows, channels, hosts)
+    found = correspond(rows, channels, hosts, _is_guess(communicators))
     candidates = _candidates(rows, channels, found)
     usable, left_out = _usable(candidates)
     left_out["no clear order"] = found.unclear
@@ -99,6 +124,16 @@ def match_collectives(
     others = int((instance < 0).sum()) - sum(left_out.values())
     left_out["partner outside the files"] += others
     return _judged(candidates.rows, (communicators, found.clocks), instance, left_out)
+
+
+def _is_guess(communicators: Communicators) -> Bool:
+    """Which collectives have nothing but their stream to tell their communicator.
+
+    All ranks of a job are connected: the only stream that they have must be that of them all.
+    """
+    several = len(communicators.found) > 1
+    by_stream = [c.by_stream and several for c in communicators.found]
+    return np.array(by_stream, np.bool_)[communicators.of_row]
 
 
 def _candidates(rows: Rows, channels: Sequence[Channel], found: Correspondence) -> _Candidates:

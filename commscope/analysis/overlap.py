@@ -12,7 +12,7 @@ from commscope.intervals import grouped_union, measure
 from commscope.trace import Trace
 
 #: What makes collectives one kind: they are counted and summed together.
-KIND = ("comm", "description", "op", "dtype", "bytes", "group_size")
+KIND = ("communicator", "op", "dtype", "bytes", "group_size")
 
 
 def collective_times(trace: Trace, timeline: Timeline) -> pa.Table:
@@ -36,29 +36,38 @@ def collective_times(trace: Trace, timeline: Timeline) -> pa.Table:
     )
 
 
-def collective_kinds(timeline: Timeline, times: pa.Table, steps: pa.Table) -> pa.Table:
-    """One row a rank and kind of collective: ``rank``, KIND, ``count`` and times in ns.
+def kind_of(calls: pa.Table) -> Int64:
+    """The number of each call's kind, which is the same on all ranks."""
+    return group_rows([_numbers(calls, name) for name in KIND])[0]
 
+
+def collective_kinds(timeline: Timeline, calls: pa.Table, steps: pa.Table) -> pa.Table:
+    """One row a rank and kind of collective: ``rank``, ``kind``, KIND, ``count``, times in ns.
+
+    ``calls`` are the collectives with their communicator, see ``waiting.call_waits``; ``kind``
+    numbers the kinds over all ranks, see ``kind_of``.
     ``communication_ns`` is the union of its kernels on that rank, ``hidden_ns`` and ``exposed_ns``
     its parts; ``step_count`` how many of them were launched in one of the steps.
     """
-    kind, first = group_rows([int64(times, "rank"), *(_numbers(times, name) for name in KIND)])
+    of_call = kind_of(calls)
+    kind, first = group_rows([int64(calls, "rank"), of_call])
     count = len(first)
-    start, duration = int64(times, "start_ns"), int64(times, "dur_ns")
-    begin = start + timeline.shift_ns[timeline.index_of(int64(times, "rank"))]
+    start, duration = int64(calls, "start_ns"), int64(calls, "dur_ns")
+    begin = start + timeline.shift_ns[timeline.index_of(int64(calls, "rank"))]
     group, begins, ends = grouped_union(kind, begin, begin + duration)
     total, hidden = np.zeros(count, np.int64), np.zeros(count, np.int64)
     np.add.at(total, group, ends - begins)
     np.add.at(hidden, group, measure(timeline.compute, begins, ends))
-    in_step = is_among(int64(times, "step"), int64(steps, "step"))
+    in_step = is_among(int64(calls, "step"), int64(steps, "step"))
     columns = {
+        "kind": of_call[first],
         "count": np.bincount(kind, minlength=count),
         "step_count": np.bincount(kind[in_step], minlength=count),
         "communication_ns": total,
         "hidden_ns": hidden,
         "exposed_ns": total - hidden,
     }
-    table = times.select(["rank", *KIND]).take(pa.array(first))
+    table = calls.select(["rank", *KIND]).take(pa.array(first))
     for name, values in columns.items():
         table = table.append_column(name, pa.array(values))
     return table

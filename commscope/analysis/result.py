@@ -8,13 +8,23 @@ import pyarrow as pa
 
 from commscope.analysis.across import Across, across_ranks
 from commscope.analysis.breakdown import outside_steps, rank_partitions, step_partitions
+from commscope.analysis.by_role import role_table
+from commscope.analysis.causes import Causes, causes_of
 from commscope.analysis.chosen import in_chosen_steps
+from commscope.analysis.contention import contention_table
 from commscope.analysis.coverage import graph_coverage, launch_coverage
+from commscope.analysis.gaps import Gaps, gaps_of
+from commscope.analysis.host import HostCalls, host_calls
+from commscope.analysis.imbalance import compute_table
 from commscope.analysis.kernels import activity_counts, family_table, kernel_table, step_kernels
+from commscope.analysis.lateness import Lateness, lateness_of
 from commscope.analysis.launch import launch_table
-from commscope.analysis.overlap import collective_kinds, collective_times
+from commscope.analysis.overlap import collective_kinds
+from commscope.analysis.pipeline import bubble_table, pipeline_stages
 from commscope.analysis.timeline import Timeline, timeline_of
+from commscope.analysis.traffic import traffic_table
 from commscope.analysis.waiting import with_split
+from commscope.analysis.windows import Windows, windows_of
 from commscope.columns import Int64, int64
 from commscope.trace import Trace
 
@@ -32,7 +42,7 @@ class Analysis:
     ranks: pa.Table  #: see ``breakdown.rank_partitions`` and ``waiting.with_split``
     outside_ns: Int64  #: see ``breakdown.outside_steps``
     steps: pa.Table  #: see ``breakdown.step_partitions``, with ``kernels`` launched in the step
-    collectives: pa.Table  #: see ``overlap.collective_times``
+    collectives: pa.Table  #: see ``waiting.call_waits``
     collective_kinds: pa.Table  #: see ``overlap.collective_kinds``
     kernels: pa.Table  #: see ``kernels.kernel_table``
     families: pa.Table  #: see ``kernels.family_table``
@@ -41,6 +51,16 @@ class Analysis:
     coverage: pa.Table  #: see ``coverage.launch_coverage``
     graphs: pa.Table  #: see ``coverage.graph_coverage``
     across: Across  #: see ``across.across_ranks``
+    roles: pa.Table  #: see ``by_role.role_table``
+    bubbles: pa.Table  #: see ``pipeline.bubble_table``
+    imbalance: pa.Table  #: see ``imbalance.compute_table``
+    traffic: pa.Table  #: see ``traffic.traffic_table``
+    windows: Windows  #: device windows of the steps that are shown
+    host: HostCalls  #: see ``host.host_calls``
+    gaps: Gaps  #: see ``gaps.gaps_of``
+    causes: Causes  #: of the gaps, see ``causes.causes_of``
+    lateness: Lateness  #: of the instances, see ``lateness.lateness_of``
+    contention: pa.Table  #: see ``contention.contention_table``
 
 
 def analyse(trace: Trace) -> Analysis:
@@ -48,17 +68,20 @@ def analyse(trace: Trace) -> Analysis:
     timeline = timeline_of(trace)
     partitions = step_partitions(timeline, trace.steps)
     across = across_ranks(trace, timeline, partitions)
-    times = _of_chosen_steps(trace, collective_times(trace, timeline))
+    calls = _of_chosen_steps(trace, across.calls)
     kernels = kernel_table(trace, timeline)
     steps = with_split(partitions, timeline, across.waiting)
+    windows = windows_of(timeline, trace.steps)
+    stages, host = pipeline_stages(across), host_calls(trace, timeline)
+    gaps = gaps_of(timeline, across, windows)
     return Analysis(
         trace=trace,
         timeline=timeline,
         ranks=with_split(rank_partitions(timeline), timeline, across.waiting),
         outside_ns=outside_steps(timeline, trace.all_steps),
         steps=steps.append_column("kernels", pa.array(step_kernels(trace))),
-        collectives=times,
-        collective_kinds=collective_kinds(timeline, times, trace.steps),
+        collectives=calls,
+        collective_kinds=collective_kinds(timeline, calls, trace.steps),
         kernels=kernels,
         families=family_table(kernels),
         counts=activity_counts(trace, timeline),
@@ -66,11 +89,21 @@ def analyse(trace: Trace) -> Analysis:
         coverage=launch_coverage(trace),
         graphs=graph_coverage(trace),
         across=across,
+        roles=role_table(timeline, across, windows),
+        bubbles=bubble_table(timeline, across, windows),
+        imbalance=compute_table(timeline, windows, stages),
+        traffic=traffic_table(calls, across.matching.communicators),
+        windows=windows,
+        host=host,
+        gaps=gaps,
+        causes=causes_of(trace, timeline, host, gaps, across.waiting.has_matches),
+        lateness=lateness_of(timeline, across, host, windows, stages),
+        contention=contention_table(trace, timeline, windows),
     )
 
 
-def _of_chosen_steps(trace: Trace, times: pa.Table) -> pa.Table:
+def _of_chosen_steps(trace: Trace, calls: pa.Table) -> pa.Table:
     if trace.selection is None:
-        return times
-    chosen = in_chosen_steps(trace, int64(times, "rank"), int64(times, "step"))
-    return times.filter(pa.array(chosen))
+        return calls
+    chosen = in_chosen_steps(trace, int64(calls, "rank"), int64(calls, "step"))
+    return calls.filter(pa.array(chosen))

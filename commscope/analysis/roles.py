@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from commscope.analysis.communicators import Communicator
+from commscope.analysis.communicators import Communicator, Communicators
 
 
 def _words(short: str, long: str) -> re.Pattern[str]:
@@ -40,3 +41,15 @@ def role_of(
     if used and used <= {"send", "recv", "send_recv"}:
         return "pp"
     return "ep" if used == {"all_to_all"} else None
+
+
+def roles_of(
+    communicators: Communicators, ops: Sequence[str | None], given: Mapping[str, re.Pattern[str]]
+) -> tuple[str | None, ...]:
+    """The role of each communicator; ``ops`` has the operation of each collective."""
+    used: defaultdict[int, set[str]] = defaultdict(set)
+    for number, op in zip(communicators.of_row.tolist(), ops):
+        if op is not None:
+            used[number].add(op)
+    found = enumerate(communicators.found)
+    return tuple(role_of(c, sorted(used[number]), given) for number, c in found)

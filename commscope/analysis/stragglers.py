@@ -38,7 +38,7 @@ def straggler_table(timeline: Timeline, matching: Matching) -> pa.Table:
     behind the middle of the other members, ``waited_by_others_ns`` in all, ``caused_share`` of the
     waiting of that communicator.
     """
-    caused = _caused(matching)
+    caused = instance_waits(matching)
     rows = []
     for number in np.unique(matching.communicator):
         mine = np.flatnonzero(matching.communicator == number)
@@ -75,7 +75,7 @@ _SCHEMA = pa.schema(
 )
 
 
-def _caused(matching: Matching) -> Int64:
+def instance_waits(matching: Matching) -> Int64:
     """For each instance how long its members waited in all."""
     caused = np.zeros(len(matching.first_row), np.int64)
     matched = matching.instance >= 0
@@ -103,7 +103,7 @@ def straggler_verdicts(
     """For each communicator with waiting, whether one rank is to blame for it."""
     blame = _Blame(
         matching.straggler,
-        _caused(matching),
+        instance_waits(matching),
         _steps_of(matching, times, steps),
         MIN_ERRORS * int(matching.clocks.error_ns.max(initial=0)),
         round(MIN_STEP_TIME * _time_in_steps(steps)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -21,26 +21,40 @@ EXPOSED_PARTS = ("exposed_wait_ns", "exposed_transfer_ns", "exposed_unmatched_ns
 class Waiting:
     """Nested sets on the axis of the timeline, as its own are.
 
-    ``moving`` is compute or a transfer; ``settled`` is that, or a collective without partners. In
-    the rest of the communication every running collective waits for a member.
+    ``moving`` is compute or a transfer; ``settled`` is that, or a collective without partners; in
+    the rest of ``kernels`` (compute or communication) every running collective waits for a member.
     """
 
     moving: Intervals
     settled: Intervals
+    kernels: Intervals
     has_matches: Bool  #: for each rank (index): whether any of its collectives has its partners
 
 
 def waiting_of(timeline: Timeline, times: pa.Table, matching: Matching) -> Waiting:
     """When each rank moved data, and when it only waited."""
-    rank = timeline.index_of(int64(times, "rank"))
-    start = int64(times, "start_ns") + timeline.shift_ns[rank]
-    end = start + int64(times, "dur_ns")
-    matched = matching.instance >= 0
+    every = np.ones(times.num_rows, np.bool_)
+    return replace(waiting_among(timeline, times, matching, every), kernels=timeline.kernels)
+
+
+def waiting_among(timeline: Timeline, times: pa.Table, matching: Matching, chosen: Bool) -> Waiting:
+    """The same as if the chosen collectives were all the communication there is."""
+    rank, start, end = on_axis(timeline, times)
+    matched = chosen & (matching.instance >= 0)
+    alone = chosen & (matching.instance < 0)
     moving = _joined(timeline.compute, (start + matching.wait_ns)[matched], end[matched])
-    settled = _joined(moving, start[~matched], end[~matched])
+    settled = _joined(moving, start[alone], end[alone])
     has_matches = np.zeros(len(timeline.ranks), np.bool_)
     has_matches[rank[matched]] = True
-    return Waiting(moving, settled, has_matches)
+    kernels = _joined(timeline.compute, start[chosen], end[chosen])
+    return Waiting(moving, settled, kernels, has_matches)
+
+
+def on_axis(timeline: Timeline, times: pa.Table) -> tuple[Int64, Int64, Int64]:
+    """Rank (an index), begin and end of each collective, on the axis of the timeline."""
+    rank = timeline.index_of(int64(times, "rank"))
+    start = int64(times, "start_ns") + timeline.shift_ns[rank]
+    return rank, start, start + int64(times, "dur_ns")
 
 
 def _joined(of: Intervals, starts: Int64, ends: Int64) -> Intervals:
@@ -58,7 +72,7 @@ def split_exposed(
     start, end = (t + timeline.shift_ns[rank] for t in (start_ns, end_ns))
     compute, moving, settled, kernels = (
         measure(of, start, end)
-        for of in (timeline.compute, waiting.moving, waiting.settled, timeline.kernels)
+        for of in (timeline.compute, waiting.moving, waiting.settled, waiting.kernels)
     )
     unknown = ~waiting.has_matches[rank]
     return {
@@ -88,9 +102,10 @@ def with_split(table: pa.Table, timeline: Timeline, waiting: Waiting) -> pa.Tabl
 def call_waits(
     times: pa.Table, timeline: Timeline, matching: Matching, waiting: Waiting
 ) -> pa.Table:
-    """The collectives with ``instance``, ``wait_ns``, ``transfer_ns`` and ``exposed_wait_ns``.
+    """The collectives with their ``communicator`` (an index) and what only partners tell.
 
-    All are null where a collective has no partners.
+    ``instance``, ``wait_ns``, ``transfer_ns`` and ``exposed_wait_ns`` are null where a collective
+    has no partners.
     """
     rank = timeline.index_of(int64(times, "rank"))
     start = int64(times, "start_ns") + timeline.shift_ns[rank]
@@ -98,7 +113,8 @@ def call_waits(
     exposed = length - measure(waiting.settled, start, start + length)
     missing = matching.instance < 0
     return (
-        times.append_column("instance", pa.array(matching.instance, mask=missing))
+        times.append_column("communicator", pa.array(matching.communicators.of_row))
+        .append_column("instance", pa.array(matching.instance, mask=missing))
         .append_column("wait_ns", pa.array(matching.wait_ns, mask=missing))
         .append_column("transfer_ns", pa.array(matching.transfer_ns, mask=missing))
         .append_column("exposed_wait_ns", pa.array(exposed, mask=missing))

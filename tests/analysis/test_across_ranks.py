@@ -142,7 +142,7 @@ def test_collectives_that_only_look_like_it_are_not_matched() -> None:
 @each_case
 def test_exposed_waits_of_calls_add_up_on_one_stream(name: str) -> None:
     found = match_case(_path(name))
-    timeline, times = found.analysis.timeline, found.analysis.collectives
+    timeline, times = found.analysis.timeline, found.times
     waiting = waiting_of(timeline, times, found.matching)
     calls = call_waits(times, timeline, found.matching, waiting)
     sums = np.zeros(timeline.ranks.size, np.int64)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from instants import Step, partition, windows
+from instants import ALL_REDUCE, Step, partition, windows
 from tables import Gpu, comm, copy, reading, shuffled, step, traces
 
 from commscope.analysis.breakdown import PARTITION, partition_windows
@@ -83,7 +83,8 @@ def _parts(row: dict[str, Any]) -> dict[str, int]:
 
 def _of_one_rank(table: pa.Table) -> list[dict[str, Any]]:
     """The rows without what only several ranks together tell."""
-    return table.drop_columns([n for n in EXPOSED_PARTS if n in table.column_names]).to_pylist()
+    across = (*EXPOSED_PARTS, "kind", "communicator")
+    return table.drop_columns([n for n in across if n in table.column_names]).to_pylist()
 
 
 def _shown(rows: list[dict[str, Any]]) -> list[str]:
@@ -167,14 +168,24 @@ def test_collectives_are_hidden_or_exposed(job: list[Rank]) -> None:
         rows = next(rank.rows for rank in job if rank.number == row["rank"])
         alone = partition(rows, (row["start_ns"], row["start_ns"] + row["dur_ns"]))
         assert row["hidden_ns"] == alone["hidden_comm_ns"] == row["dur_ns"] - row["exposed_ns"]
-    kinds = found.collective_kinds.to_pylist()
-    ranks = {row["rank"]: row for row in found.ranks.to_pylist()}
-    assert {row["rank"] for row in kinds} == {r for r in ranks if ranks[r]["communication_ns"]}
-    for row in kinds:
-        whole = ranks[row["rank"]]
-        assert row["communication_ns"] == whole["communication_ns"]
-        assert row["hidden_ns"] == whole["hidden_comm_ns"]
-        assert row["exposed_ns"] == whole["exposed_comm_ns"]
+    for rank in job:
+        kinds = [row for row in found.collective_kinds.to_pylist() if row["rank"] == rank.number]
+        kinds.sort(key=lambda row: row["communicator"])
+        for row, rows in zip(kinds, _by_communicator(rank), strict=True):
+            alone = partition(rows, (0, max(r.start + r.dur for r in rows)))
+            assert row["communication_ns"] == alone["communication_ns"]
+            assert row["hidden_ns"] == alone["hidden_comm_ns"]
+            assert row["exposed_ns"] == alone["exposed_comm_ns"]
+
+
+def _by_communicator(rank: Rank) -> list[list[Gpu]]:
+    """For each stream with collectives, these and all else; without names it stands for a group."""
+    is_collective = [r.name == ALL_REDUCE and r.dur > 0 for r in rank.rows]
+    streams = sorted({r.stream for r, known in zip(rank.rows, is_collective) if known})
+    return [
+        [r for r, known in zip(rank.rows, is_collective) if not known or r.stream == stream]
+        for stream in streams
+    ]
 
 
 @quick

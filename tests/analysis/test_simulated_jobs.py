@@ -23,7 +23,7 @@ from commscope.generator import (
     simulate,
     step_truths,
 )
-from commscope.generator.pipelines import pipeline, tp_dp_pp
+from commscope.generator.pipelines import Grid, pipeline, tp_dp_pp
 from commscope.generator.scenarios import ddp, fsdp, moe, tp
 
 SECOND = 10**9
@@ -113,6 +113,58 @@ def test_without_metadata_messages_of_stages_are_left_out(vendor: Any, tmp_path:
     compared = compare(cut(_simulated("tp_dp_pp"), CUTS), tmp_path, style, CLOCKS, HOSTS)
     assert not compared.is_matched.any()
     assert sum(compared.found.matching.left_out.values()) == len(compared.instance)
+
+
+def test_groups_side_by_side_without_metadata_are_not_taken_for_one(tmp_path: Path) -> None:
+    """Both tensor groups work in step: what is on the first stream ends almost together."""
+    job = Job(ranks=4, steps=3, jitter_ns=20_000)
+    simulation = simulate(tp_dp_pp(job, MODEL, Grid(tp=2, dp=2, pp=1)))
+    style = Style(metadata="none", with_distributed_info=False)
+    compared = compare(simulation, tmp_path, style)
+    assert not compared.is_matched.any()
+    assert compared.found.matching.left_out["no clear order"] == len(compared.instance)
+
+
+@pytest.mark.parametrize("vendor", ["rocm", "cuda"])
+def test_streams_numbered_otherwise_without_metadata_are_left_out(
+    vendor: Any, tmp_path: Path
+) -> None:
+    """Where a file begins in a backward pass, its scatters come first, which begin with gathers."""
+    job = Job(ranks=4, steps=4, jitter_ns=60_000, seed=1)
+    full = simulate(fsdp(job, MODEL, prefetch=1))
+    simulation = cut(full, {rank: Cut(5 + 2 * (rank % 2), 11) for rank in range(4)})
+    style = Style(vendor, metadata="none", with_distributed_info=False)
+    compared = compare(simulation, tmp_path, style)
+    assert not compared.is_matched.any()
+
+
+def test_files_that_hardly_overlap_in_a_periodic_job_are_left_out(tmp_path: Path) -> None:
+    """One step later looks the same, and has more messages in common."""
+    job = Job(ranks=4, steps=4, ranks_per_host=2)
+    full = simulate(pipeline(job, Model(layers=2), microbatches=2))
+    simulation = cut(full, {1: Cut(2, 18), 2: Cut(13, 29)})
+    compared = compare(simulation, tmp_path, Style(with_seq=False), CLOCKS, HOSTS[:4])
+    compared.assert_nothing_wrong()
+    assert len(set(compared.found.matching.clocks.part.tolist())) == 2
+
+
+def test_hosts_that_were_set_alike_are_told_by_their_drift(tmp_path: Path) -> None:
+    job = Job(ranks=4, steps=12, ranks_per_host=2, jitter_ns=500_000, seed=2)
+    simulation = simulate(fsdp(job, Model(layers=4, fwd_ns=5_000_000, bwd_ns=80_000_000)))
+    compared = compare(simulation, tmp_path, Style(), {"host1": Clock(0, -18_000)})
+    compared.assert_everything_matched()
+    assert compared.found.matching.clocks.host.tolist()[:3] == [0, 0, 2]
+
+
+def test_a_clock_that_is_off_by_some_operations_does_not_pass_for_the_same(tmp_path: Path) -> None:
+    """By that clock, half of a layer's exchanges end within 100 us of those of another layer."""
+    job = Job(ranks=4, steps=6, ranks_per_host=2, jitter_ns=20_000, seed=414)
+    cuts = {0: Cut(17, 117), 1: Cut(9, 109), 3: Cut(33, 133)}
+    simulation = without(cut(simulate(moe(job, Model(layers=6))), cuts), {0: [87, 97], 3: [27]})
+    style = Style(metadata="none", with_distributed_info=False)
+    compared = compare(simulation, tmp_path, style, {"host1": Clock(2_545_579)})
+    assert compared.found.matching.clocks.host[2] != 0
+    assert (compared.found.matching.instance < 0).all()
 
 
 def test_periodic_jobs_on_unknown_clocks_are_left_out(tmp_path: Path) -> None:

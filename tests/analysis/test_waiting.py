@@ -98,7 +98,7 @@ def _two_ranks() -> Matched:
 
 def test_who_waited_for_whom() -> None:
     found = _two_ranks()
-    timeline, times = found.analysis.timeline, found.analysis.collectives
+    timeline, times = found.analysis.timeline, found.times
     waiting = waiting_of(timeline, times, found.matching)
     calls = call_waits(times, timeline, found.matching, waiting)
     assert calls.column("wait_ns").to_pylist() == [40, 60, 0, 0]
@@ -124,7 +124,7 @@ def test_instances_with_what_they_cost() -> None:
 @pytest.mark.parametrize("column", ["instance", "wait_ns", "transfer_ns", "exposed_wait_ns"])
 def test_what_has_no_partner_has_no_wait(column: str) -> None:
     found = match_trace(traces([reading(Gpu(1, 20), comm(11, 50), rank=0)]))
-    timeline, times = found.analysis.timeline, found.analysis.collectives
+    timeline, times = found.analysis.timeline, found.times
     waiting = waiting_of(timeline, times, found.matching)
     calls = call_waits(times, timeline, found.matching, waiting)
     assert calls.column(column).to_pylist() == [None]
@@ -138,6 +138,6 @@ def test_a_step_without_a_window_has_no_parts() -> None:
     empty = steps.set_column(
         steps.column_names.index("start_ns"), "start_ns", pa.nulls(steps.num_rows, pa.int64())
     )
-    waiting = waiting_of(found.analysis.timeline, found.analysis.collectives, found.matching)
+    waiting = waiting_of(found.analysis.timeline, found.times, found.matching)
     split = with_split(empty, found.analysis.timeline, waiting)
     assert all(split.column(part).null_count == steps.num_rows for part in PARTS)

@@ -1,0 +1,69 @@
+"""What overlap costs: kernels that run longer beside communication than alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from commscope.analysis.groups import group_rows
+from commscope.analysis.percentiles import group_percentile
+from commscope.analysis.timeline import Timeline
+from commscope.analysis.windows import Windows
+from commscope.classify import ActivityClass
+from commscope.columns import NONE, Int64, codes, nullable
+from commscope.intervals import measure
+from commscope.trace import Trace
+
+#: A kernel is beside communication if that runs for at least this share of it, alone if it never
+#: does.
+_BESIDE = 0.9
+
+
+def contention_table(trace: Trace, timeline: Timeline, windows: Windows) -> pa.Table:
+    """One row a rank and name of a compute kernel that ran both beside communication and alone.
+
+    ``beside`` and ``alone`` count them, ``beside_p50_ns`` and ``alone_p50_ns`` are their median
+    lengths, ``stretch`` is the ratio, and ``extra_ns`` how much longer all of those beside took
+    than as many alone. A kernel is known by its name; only those that begin in ``windows`` count.
+    """
+    found = timeline.activities
+    begin = found.start_ns + timeline.shift_ns[found.rank]
+    inside = windows.at(timeline, begin) >= 0
+    rows = np.flatnonzero(found.of(ActivityClass.COMPUTE) & inside)
+    start = begin[rows]
+    length = (found.end_ns - found.start_ns)[rows]
+    covered = measure(timeline.communication, start, start + length)
+    name, names = codes(trace.events, "name")
+    of_name = name[found.row[rows]]
+    group, first = group_rows([found.rank[rows], of_name])
+    beside = _Half(group, length, covered >= _BESIDE * length, len(first))
+    alone = _Half(group, length, covered == 0, len(first))
+    both = np.flatnonzero((beside.count > 0) & (alone.count > 0))
+    longer = beside.total[both] - beside.count[both] * alone.p50[both]
+    return pa.table(
+        {
+            "rank": timeline.ranks[found.rank[rows[first[both]]]],
+            "name": pa.array([names[n] for n in of_name[first[both]].tolist()], pa.string()),
+            "beside": beside.count[both],
+            "alone": alone.count[both],
+            "beside_p50_ns": nullable(beside.p50[both]),
+            "alone_p50_ns": nullable(alone.p50[both]),
+            "stretch": beside.p50[both] / np.maximum(alone.p50[both], 1),
+            "extra_ns": longer,
+        }
+    ).sort_by([("extra_ns", "descending"), ("rank", "ascending"), ("name", "ascending")])
+
+
+class _Half:
+    """Count, sum and median of the chosen lengths of each group; ``NONE`` as median of none."""
+
+    def __init__(self, group: Int64, length: Int64, chosen: np.ndarray, groups: int) -> None:
+        group, length = group[chosen], length[chosen]
+        order = np.lexsort((length, group))
+        self.count = np.bincount(group, minlength=groups)
+        self.total = np.zeros(groups, np.int64)
+        np.add.at(self.total, group, length)
+        first = np.concatenate(([0], np.cumsum(self.count)[:-1]))
+        some = np.flatnonzero(self.count)
+        self.p50 = np.full(groups, NONE)
+        self.p50[some] = group_percentile(length[order], first[some], self.count[some], 50)

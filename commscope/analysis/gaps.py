@@ -1,0 +1,167 @@
+"""Overlap gaps: when exactly communication was exposed, in which step, and what ran around it.
+
+See DEFINITIONS 6. An *exposure* is a maximal interval of exposed communication on a rank. A *gap*
+is a piece of it: cut where steps begin and end, and where a last member arrives, so that it is
+either waiting, or transfer, or of collectives without partners. The gaps of a step add up to its
+exposed communication, exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from commscope.analysis.across import Across
+from commscope.analysis.timeline import Timeline
+from commscope.analysis.waiting import on_axis
+from commscope.analysis.windows import Windows
+from commscope.classify import ActivityClass
+from commscope.columns import Bool, Int64
+from commscope.intervals import Intervals, difference
+
+WAIT, TRANSFER, UNMATCHED = range(3)
+#: Names of the parts of exposed communication, by their numbers.
+PARTS = ("wait", "transfer", "unmatched")
+
+
+@dataclass(frozen=True, slots=True)
+class Exposures:
+    """Maximal intervals of exposed communication, all ranks on the axis of the timeline.
+
+    ``before`` is the compute activity that ended last before, ``after`` the first that is not
+    communication to begin at the end or later: places in ``Timeline.activities``, -1 for none.
+    """
+
+    rank: Int64
+    start: Int64
+    end: Int64
+    before: Int64
+    after: Int64
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Arrays with an entry a gap, by rank and time on the axis.
+
+    ``step`` is the row in the windows of steps, -1 outside of them; ``exposure`` a place in
+    ``exposures``; ``call`` the collective that makes it a gap, a row of ``Across.calls``.
+    """
+
+    exposures: Exposures
+    exposure: Int64
+    rank: Int64
+    start: Int64
+    end: Int64
+    part: Int64
+    step: Int64
+    call: Int64
+
+    @property
+    def length(self) -> Int64:
+        """How long each is, in ns."""
+        return self.end - self.start
+
+
+def gaps_of(timeline: Timeline, across: Across, windows: Windows) -> Gaps:
+    """All gaps of all ranks; ``windows`` are those of the steps."""
+    waiting = across.waiting
+    parts = (
+        difference(waiting.kernels, waiting.settled),
+        difference(waiting.moving, timeline.compute),
+        difference(waiting.settled, waiting.moving),
+    )
+    edges = np.unique(np.concatenate((*windows.axis(timeline), _arrivals(timeline, across))))
+    pieces = [_cut(part, edges) for part in parts]
+    start, end = (np.concatenate([piece[side] for piece in pieces]) for side in (0, 1))
+    part = np.repeat(np.arange(len(parts)), [len(piece[0]) for piece in pieces])
+    order = np.argsort(start, kind="stable")
+    start, end, part = start[order], end[order], part[order]
+    exposures = _exposures(timeline, difference(waiting.kernels, timeline.compute))
+    exposure = np.searchsorted(exposures.start, start, side="right") - 1
+    return Gaps(
+        exposures, exposure, exposures.rank[exposure], start, end, part,
+        step=windows.at(timeline, start),
+        call=_calls_at(timeline, across, start, part),
+    )  # fmt: skip
+
+
+def _arrivals(timeline: Timeline, across: Across) -> Int64:
+    """When the last member of each matched collective arrived, in the waiter's clock."""
+    _, start, _ = on_axis(timeline, across.calls)
+    matched = across.matching.instance >= 0
+    return start[matched] + across.matching.wait_ns[matched]
+
+
+def _cut(of: Intervals, edges: Int64) -> tuple[Int64, Int64]:
+    """The intervals cut at the edges that lie inside them."""
+    index = np.searchsorted(of.starts, edges, side="right") - 1
+    inside = (index >= 0) & (edges > of.starts[np.maximum(index, 0)]) if len(of) else index >= 0
+    inside &= edges < of.ends[np.maximum(index, 0)] if len(of) else False
+    starts = np.sort(np.concatenate((of.starts, edges[inside])))
+    ends = np.sort(np.concatenate((of.ends, edges[inside])))
+    return starts, ends
+
+
+def _exposures(timeline: Timeline, exposed: Intervals) -> Exposures:
+    found = timeline.activities
+    shift = timeline.shift_ns[found.rank]
+    compute = np.flatnonzero(found.of(ActivityClass.COMPUTE))
+    others = np.flatnonzero(~found.of(ActivityClass.COMMUNICATION))
+    begins = timeline.first_ns + timeline.shift_ns
+    rank = np.searchsorted(begins, exposed.starts, side="right") - 1
+    ends = (found.end_ns + shift)[compute]
+    ended = compute[np.argsort(ends, kind="stable")]
+    last = np.searchsorted(np.sort(ends), exposed.starts, side="right") - 1
+    starts = (found.start_ns + shift)[others]
+    begun = others[np.argsort(starts, kind="stable")]
+    first = np.searchsorted(np.sort(starts), exposed.ends, side="left")
+    return Exposures(
+        rank, exposed.starts, exposed.ends,
+        before=_of_rank(found.rank, np.append(ended, -1), last, rank),
+        after=_of_rank(found.rank, np.append(begun, -1), first, rank),
+    )  # fmt: skip
+
+
+def _of_rank(rank_of: Int64, ordered: Int64, place: Int64, rank: Int64) -> Int64:
+    """The activities at these places, whose last stands for none; -1 where of another rank."""
+    found = ordered[place]
+    return np.where((found >= 0) & (rank_of[found] == rank), found, -1)
+
+
+def _calls_at(timeline: Timeline, across: Across, times: Int64, part: Int64) -> Int64:
+    """The collective that each gap, which begins then, is due to.
+
+    Of several that run: in waiting the one that is complete first, for its last member ends the
+    wait; else the one that ends last.
+    """
+    _, start, end = on_axis(timeline, across.calls)
+    matching = across.matching
+    alone = matching.instance < 0
+    arrival = start + matching.wait_ns
+    order = np.argsort(start, kind="stable")
+    reach = np.maximum.accumulate(end[order]) if len(order) else end
+    best = np.full(len(times), -1)
+    value = np.full(len(times), np.iinfo(np.int64).max)
+    place = np.searchsorted(start[order], times, side="right") - 1
+    open_ = np.flatnonzero(place >= 0)
+    while len(open_):
+        row, at = order[place[open_]], times[open_]
+        state = np.where(alone[row], UNMATCHED, np.where(arrival[row] > at, WAIT, TRANSFER))
+        fits = (end[row] > at) & (state == part[open_])
+        rated = np.where(state == WAIT, arrival[row], -end[row])
+        better = fits & (rated < value[open_])
+        best[open_[better]], value[open_[better]] = row[better], rated[better]
+        place[open_] -= 1
+        more = place[open_] >= 0
+        more[more] = reach[place[open_[more]]] > at[more]
+        open_ = open_[more]
+    return best
+
+
+def covered_by(gaps: Gaps, rows: Bool, steps: int) -> Int64:
+    """For each window of a step how much of it the chosen gaps take."""
+    inside = rows & (gaps.step >= 0)
+    total = np.zeros(steps, np.int64)
+    np.add.at(total, gaps.step[inside], gaps.length[inside])
+    return total

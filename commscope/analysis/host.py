@@ -1,0 +1,167 @@
+"""What the hosts did: which thread launched what, when it was blocked, and by which call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from commscope.analysis.groups import group_rows
+from commscope.analysis.timeline import Timeline
+from commscope.columns import NONE, Bool, Int64, codes, int64, where_word
+from commscope.intervals import Intervals, union
+from commscope.trace import Trace
+
+#: What a host can be seen to do, in the order in which the more telling word wins.
+INPUT, ALLOCATION, SYNC, COPY, LAUNCH = "input", "allocation", "sync", "copy", "launch"
+ACTIONS = (INPUT, ALLOCATION, SYNC, COPY, LAUNCH)
+
+_INPUT = re.compile(r"data.?load|__next__|next_batch|get_batch", re.IGNORECASE)
+_SYNCHRONISES = re.compile(r"Synchronize")
+_WAIT_EVENT = re.compile(r"StreamWaitEvent")
+_QUERY = re.compile(r"(?:Event|Stream)Query")
+_COPY = re.compile(r"Memcpy")
+#: A copy that returns at once takes less; one from pageable memory, or that synchronises, more.
+_BLOCKING_COPY_NS = 50_000
+#: Queries that follow each other within this are one loop, as long as nothing else is called.
+_LOOP_NS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """Calls during which a thread can do nothing else, in order; times on the axis.
+
+    ``name`` is a place in ``HostCalls.names``; a loop of queries is one call.
+    """
+
+    start: Int64
+    end: Int64
+    name: Int64
+
+
+@dataclass(frozen=True, slots=True)
+class HostCalls:
+    """The calls of all hosts on the axis of the timeline.
+
+    ``lane`` numbers the (rank, thread) that launched each activity (a place in
+    ``Timeline.activities``), -1 where that is not known; ``launch`` is when its call began, and
+    ``returned`` when that ended, ``NONE`` likewise.
+    """
+
+    lane: Int64
+    launch: Int64
+    returned: Int64
+    blocked: dict[int, Blocked]  #: by lane
+    doing: dict[str, Intervals]  #: by action, on threads that launch
+    waits: Int64  #: when threads that launch made a stream wait for an event, in order
+    names: list[str]
+
+    def waits_between(self, start: Int64, end: Int64) -> Int64:
+        """How often a stream was made to wait for an event, from each start to its end."""
+        first, last = (np.searchsorted(self.waits, time, side="right") for time in (start, end))
+        return np.asarray(last - first)
+
+
+def host_calls(trace: Trace, timeline: Timeline) -> HostCalls:
+    """Sorts the host table by thread; what other threads than those that launch do is left out."""
+    host = trace.host
+    rank = np.searchsorted(timeline.ranks, int64(host, "rank"))
+    start = int64(host, "start_ns") + timeline.shift_ns[rank]
+    end = start + int64(host, "dur_ns")
+    lane, _ = group_rows([rank, int64(host, "thread")])
+    call = _launching_call(trace, timeline)
+    of_activity = np.append(lane, -1)[call]
+    launching = np.isin(lane, of_activity[of_activity >= 0])
+    name, names = codes(host, "name")
+    calls = _Calls(start, end, lane, name, _actions(trace, start, end), launching)
+    return HostCalls(
+        lane=of_activity,
+        launch=np.append(start, NONE)[call],
+        returned=np.append(end, NONE)[call],
+        blocked=dict(_blocked(calls, where_word(host, "name", _QUERY.search))),
+        doing={action: calls.union_of(action) for action in ACTIONS},
+        waits=np.sort(start[launching & where_word(host, "name", _WAIT_EVENT.search)]),
+        names=names,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    start: Int64
+    end: Int64
+    lane: Int64
+    name: Int64
+    does: dict[str, Bool]
+    launching: Bool
+
+    def union_of(self, action: str) -> Intervals:
+        """When a thread that launches did this; input may be loaded by any."""
+        rows = self.does[action] & (self.launching | (action == INPUT))
+        return union(self.start[rows], self.end[rows])
+
+
+def _launching_call(trace: Trace, timeline: Timeline) -> Int64:
+    """The row of the host table that launched each activity; -1 where it is not known."""
+    row = timeline.activities.row
+    keys = [
+        np.concatenate((int64(trace.host, name), int64(trace.events, name)[row]))
+        for name in ("rank", "correlation")
+    ]
+    count = trace.host.num_rows
+    group, first = group_rows(keys)
+    # Groups keep the order of rows: the first of a group is a call, if there is one.
+    call = np.where(first < count, first, -1)[group[count:]]
+    known = (keys[1][count:] != NONE) & (int64(trace.events, "launch_ns")[row] != NONE)
+    return np.where(known, call, -1)
+
+
+def _actions(trace: Trace, start: Int64, end: Int64) -> dict[str, Bool]:
+    """For each action which calls are it."""
+    host = trace.host
+
+    def kind(word: str) -> Bool:
+        return where_word(host, "kind", word.__eq__)
+
+    copies = where_word(host, "name", _COPY.search) & (end - start > _BLOCKING_COPY_NS)
+    return {
+        INPUT: kind("annotation") & where_word(host, "name", _INPUT.search),
+        ALLOCATION: kind("memory"),
+        SYNC: kind("sync") & where_word(host, "name", _SYNCHRONISES.search),
+        COPY: kind("launch") & copies,
+        LAUNCH: kind("launch") & ~copies,
+    }
+
+
+def _blocked(calls: _Calls, is_query: Bool) -> Iterator[tuple[int, Blocked]]:
+    """By lane, the calls that block it."""
+    blocks = calls.does[ALLOCATION] | calls.does[SYNC] | calls.does[COPY]
+    rows = np.flatnonzero((blocks | is_query | calls.does[LAUNCH]) & calls.launching)
+    rows = rows[np.lexsort((calls.start[rows], calls.lane[rows]))]
+    bounds = np.flatnonzero(np.diff(calls.lane[rows])) + 1
+    for mine in np.split(rows, bounds) if len(rows) else []:
+        yield int(calls.lane[mine[0]]), _of_lane(calls, mine, blocks, is_query)
+
+
+def _of_lane(calls: _Calls, rows: Int64, blocks: Bool, is_query: Bool) -> Blocked:
+    """The blocking calls of one lane, of whose calls these are all, in order."""
+    start, end, query = calls.start[rows], calls.end[rows], is_query[rows]
+    goes_on = np.zeros(len(rows), np.bool_)
+    goes_on[1:] = query[1:] & query[:-1] & (start[1:] - end[:-1] < _LOOP_NS)
+    first = np.flatnonzero(~goes_on)
+    last = np.append(first[1:], len(rows)) - 1
+    chosen = (blocks | is_query)[rows[first]]
+    return Blocked(start[first][chosen], end[last][chosen], calls.name[rows[first]][chosen])
+
+
+def blocking_call_at(host: HostCalls, lane: Int64, time: Int64) -> tuple[Int64, Int64]:
+    """(Name, begin) of the call that blocked each lane then; -1 as name for none."""
+    name, begin = np.full(len(time), -1), np.full(len(time), NONE)
+    for number, blocked in host.blocked.items():
+        mine = np.flatnonzero(lane == number)
+        place = np.searchsorted(blocked.start, time[mine], side="right") - 1
+        there = (place >= 0) & (np.append(blocked.end, 0)[place] >= time[mine])
+        mine, place = mine[there], place[there]
+        name[mine], begin[mine] = blocked.name[place], blocked.start[place]
+    return name, begin
