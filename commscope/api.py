@@ -13,10 +13,12 @@ from commscope.classify import NO_PATTERNS, Patterns
 from commscope.engine.load import load_trace
 from commscope.engine.reading import RunProgress, silent
 from commscope.errors import UsageError
+from commscope.findings.limits import parse_limits
 from commscope.normalize import Options
 from commscope.normalize.selection import StepSelection
-from commscope.report.build import build_report
+from commscope.report.build import NO_LIMITS, build_report
 from commscope.report.model import Report
+from commscope.report.view import View
 from commscope.trace import Trace
 
 #: Ranks are stored as int32.
@@ -133,6 +135,20 @@ def _compiled(pattern: str | None) -> re.Pattern[str] | None:
     return None if pattern is None else _expression("step marker", pattern)
 
 
-def analyze(trace: Trace) -> Report:
-    """Computes, judges and puts together everything that is known of a trace."""
-    return build_report(trace)
+def analyze(
+    trace: Trace,
+    *,
+    only_ranks: Iterable[int] = (),
+    only_roles: Iterable[str] = (),
+    thresholds: Iterable[str] = (),
+    default_thresholds: Mapping[str, float] = NO_LIMITS,
+) -> Report:
+    """Computes, judges and puts together everything that is known of a trace.
+
+    ``only_ranks`` and ``only_roles`` limit the tables of collectives, bandwidth, waiting and
+    stragglers, which are matched over all ranks all the same. ``thresholds`` are those of rules,
+    such as ``"C1.min_share=0.7"``, before ``default_thresholds`` (those of a configuration file).
+    Raises UsageError where the trace has no such rank or role, or no rule such a threshold.
+    """
+    limits = {**default_thresholds, **parse_limits(thresholds)}
+    return build_report(trace, View(frozenset(only_ranks), frozenset(only_roles)), limits)

@@ -6,6 +6,9 @@
     [patterns.families]
     gemm = ["REGEX"]                   # any family of compute kernels
 
+    [thresholds.C1]
+    min_share = 0.7                    # any threshold of a rule, see `commscope rules`
+
 No other file is read: what a report rests on lies with the run, not with the user's account.
 """
 
@@ -13,7 +16,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from commscope.classify import NO_PATTERNS, Patterns
@@ -33,6 +36,7 @@ class Config:
     """What a configuration file sets."""
 
     patterns: Patterns = NO_PATTERNS
+    thresholds: Mapping[str, float] = field(default_factory=dict)  #: ``RULE.NAME`` -> value
 
 
 def find_config(given: Path | None = None) -> Config:
@@ -53,7 +57,8 @@ def load_config(path: Path) -> Config:
     """
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-        return Config(patterns=_patterns(document))
+        _check_keys("the file", document, ("patterns", "thresholds"))
+        return Config(_patterns(document), _thresholds(document))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
@@ -65,7 +70,6 @@ def load_config(path: Path) -> Config:
 
 
 def _patterns(document: Mapping[str, object]) -> Patterns:
-    _check_keys("the file", document, ("patterns",))
     table = _table("patterns", document.get("patterns", {}))
     _check_keys("[patterns]", table, (*CLASS_NAMES, "families"))
     families = _table("patterns.families", table.get("families", {}))
@@ -74,6 +78,16 @@ def _patterns(document: Mapping[str, object]) -> Patterns:
     if misplaced:
         raise UsageError(f"[patterns.families]: {misplaced[0]!r} is a class; put it in [patterns]")
     return Patterns.of({key: _texts(key, value) for key, value in {**classes, **families}.items()})
+
+
+def _thresholds(document: Mapping[str, object]) -> dict[str, float]:
+    found = {}
+    for rule, value in _table("thresholds", document.get("thresholds", {})).items():
+        for name, number in _table(f"thresholds.{rule}", value).items():
+            if isinstance(number, bool) or not isinstance(number, (int, float)):
+                raise UsageError(f"thresholds.{rule}.{name}: expected a number")
+            found[f"{rule}.{name}"] = float(number)
+    return found
 
 
 def _check_keys(where: str, table: Mapping[str, object], known: tuple[str, ...]) -> None:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from support import ROOT
 
@@ -24,7 +25,9 @@ import commscope
 from commscope import errors, sample_traces, schema
 from commscope.config import load_config
 from commscope.findings.model import Advice, Evidence, Finding, Measured, Metric, Withheld
+from commscope.findings.rules import BUILT_IN
 from commscope.parsers import PARSERS
+from commscope.report.model import ReportTable
 
 PAGES = gen_docs.pages()
 ALL_PAGES = sorted({*PAGES, *ROOT.glob("*.md"), *ROOT.glob("benchmarks/*.md")})
@@ -107,7 +110,8 @@ def test_every_parser_is_described() -> None:
 
 def test_every_rule_is_described() -> None:
     page = _text(ROOT / "docs/rules.md")
-    assert re.findall(r"^### (\w+)", page, re.MULTILINE) == list(doc_sections.rules())
+    ids = [*doc_sections.rules(), *(rule.id for rule in BUILT_IN)]
+    assert re.findall(r"^### (\w+)", page, re.MULTILINE) == ids
     for metric in Metric:
         assert f"| {metric.value} |" in page
 
@@ -125,8 +129,14 @@ def _full_report() -> dict[str, Any]:
     assert isinstance(finding, Finding)
     check = replace(report.trust.checks[0], withheld=(Withheld(Metric.IDLE, rank=0),))
     trust = replace(report.trust, checks=(check,))
-    full = replace(report, findings=(finding,), trust=trust)
+    empty = {"bubbles": report.bubbles, "traffic": report.traffic}
+    rows = {name: ReportTable(_row_of_nulls(table.arrow.schema)) for name, table in empty.items()}
+    full = replace(report, findings=(finding,), trust=trust, **rows)
     return json.loads(full.to_json(more=("instances",)))
+
+
+def _row_of_nulls(columns: pa.Schema) -> pa.Table:
+    return pa.Table.from_pylist([dict.fromkeys(columns.names)], schema=columns)
 
 
 def _keys(value: Any, at: str = "") -> Iterator[tuple[str, bool]]:

@@ -23,6 +23,8 @@ from commscope.analysis.result import Analysis, analyse
 from commscope.cli.main import cli
 from commscope.findings.model import Check, Metric
 from commscope.findings.quality import RULES, trust_of
+from commscope.findings.rule import Rule
+from commscope.findings.rules import BUILT_IN
 from commscope.findings.versions import KNOWN_PROBLEMS
 from commscope.parsers import PARSERS
 
@@ -159,6 +161,21 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
+def finding_rules_section(_: str) -> str:
+    """All rules that give findings: question, thresholds, advice and where it is from."""
+    return "\n\n".join(_finding_rule(rule) for rule in BUILT_IN)
+
+
+def _finding_rule(rule: Rule) -> str:
+    lines = [f"### {rule.id} {rule.title}", "", rule.asks, ""]
+    for name, limit in rule.limits.items():
+        unit = "" if limit.unit == "ratio" else f" {limit.unit}"
+        lines.append(f"- Threshold `{rule.id}.{name}` = {limit.value:,g}{unit}: {limit.says}.")
+    for advice in rule.advice:
+        lines += [f"- Advice: {advice.do}", f"  {advice.why} ([source]({advice.source}))"]
+    return "\n".join(lines)
+
+
 def problems_section(_: str) -> str:
     """The versions that are known to lose or distort records."""
     rows = [
@@ -246,6 +263,7 @@ SECTIONS: dict[str, Callable[[str], str]] = {
     "flags": flags_section,
     "parser": parser_section,
     "rule": rule_section,
+    "findings": finding_rules_section,
     "problems": problems_section,
     "command": command_section,
     "example": example_section,

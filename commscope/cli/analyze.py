@@ -8,9 +8,9 @@ from typing import Any
 import click
 from rich.console import Console
 
-from commscope.api import analyze as analyze_trace
-from commscope.cli.options import FORMAT, OUTPUT, QUIET, read_trace, reading_options
+from commscope.cli.options import FORMAT, OUTPUT, QUIET, reading_options
 from commscope.cli.output import PLAIN_WIDTH, check_output, chosen_style, show, write
+from commscope.cli.reporting import THRESHOLD, analyze_as_set
 from commscope.report.text import print_report, print_verdict
 
 #: A script that asks for the verdict alone gets it in one line.
@@ -19,6 +19,7 @@ _UNWRAPPED = 10_000
 
 @click.command(short_help="Which communication was exposed, and why.")
 @reading_options
+@THRESHOLD
 @FORMAT
 @OUTPUT
 @QUIET
@@ -37,7 +38,7 @@ def analyze(
     PATH is a trace, a folder of them (one a rank), a pattern, an archive, or - for standard input.
     """
     check_output(output, reading["paths"], reading["config"])
-    report = analyze_trace(read_trace(quiet=quiet, **reading))
+    report = analyze_as_set(quiet=quiet, **reading)
 
     def draw(console: Console) -> None:
         if quiet:

@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
-from commscope.api import analyze as analyze_trace
-from commscope.cli.options import FORMAT, OUTPUT, QUIET, TOP, read_trace, reading_options
+from commscope.cli.options import FORMAT, OUTPUT, QUIET, TOP, reading_options
 from commscope.cli.output import check_output, chosen_style, show, write
-from commscope.report.text import print_collectives
+from commscope.cli.view import analyze_in_view
+from commscope.report.text_collectives import print_collectives
 from commscope.sanitize import json_text
+
+_SECTIONS = ("collectives", "bandwidth", "roles", "all_to_all")
 
 
 @click.command(short_help="What collectives ran, and at what bandwidth.")
@@ -23,10 +25,15 @@ from commscope.sanitize import json_text
 def collectives(
     top: int, style: str | None, output: Path | None, quiet: bool, **reading: Any
 ) -> None:
-    """List the collectives: how long, how much hidden, waiting, transfer and bandwidth."""
+    """List the collectives: how long, how much hidden, waiting, transfer and bandwidth.
+
+    Here --rank N shows only what this rank ran, and --role NAME only groups of this role; all
+    ranks are matched all the same.
+    """
     check_output(output, reading["paths"], reading["config"])
-    report = analyze_trace(read_trace(quiet=quiet, **reading))
+    report = analyze_in_view(quiet=quiet, **reading)
     if chosen_style(style, output) == "json":
-        write(json_text(report.to_dict()["collectives"][:top]), output)
+        document = report.to_dict()
+        write(json_text({name: document[name][:top] for name in _SECTIONS}), output)
     else:
         show(lambda console: print_collectives(report, console, top), output, width=150)

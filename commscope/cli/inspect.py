@@ -14,8 +14,8 @@ from commscope.cli.progress import reading_progress
 from commscope.engine.inspect import Holding, Inspection, Inspections, inspect_paths
 from commscope.errors import FormatError
 from commscope.parsers.base import Health
-from commscope.report.units import size, span
 from commscope.sanitize import json_text, plain
+from commscope.units import size, span
 
 SCHEMA = "commscope.inspect/1"
 

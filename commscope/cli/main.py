@@ -14,7 +14,10 @@ from commscope.errors import CommscopeError
 from commscope.sanitize import plain
 
 #: Every command by its name: its module holds a click command of the same name.
-COMMANDS = ("analyze", "collectives", "inspect", "kernels", "stragglers")
+COMMANDS = (
+    *("analyze", "collectives", "explain", "gaps"),
+    *("inspect", "kernels", "rules", "stragglers"),
+)
 
 
 class _Commands(click.Group):

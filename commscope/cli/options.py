@@ -48,7 +48,7 @@ _READING = (
                  help="Rank of a file that does not tell it."),
     click.option("--capture", metavar="N|all", callback=lambda *given: _capture(given[-1]),
                  help="Which capture, from 0; the newest complete one by default."),
-    click.option("--steps", metavar="RANGES",
+    click.option("--steps", "--step", metavar="RANGES",
                  help="Count only these steps, such as 3-7,9, in all tables but that of ranks."),
     click.option("--skip-first", type=click.IntRange(0), default=0, metavar="N",
                  help="Leave out the first N steps of each rank, as --steps does."),

@@ -118,4 +118,5 @@ class Finding:
     measured: dict[str, Measured] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     bound_ns: int | None = None
+    rank: int | None = None  #: the one to look at
     advice: tuple[Advice, ...] = ()

@@ -1,23 +1,14 @@
-"""Sections of the report that need several ranks: clocks, instances, waiting, bandwidth."""
+"""Sections of the report that need several ranks: clocks, instances, waiting, stragglers."""
 
 from __future__ import annotations
-
-from collections import defaultdict
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from commscope.analysis.bandwidth import Message, bandwidth_of
-from commscope.analysis.hardware import Part, part_of
-from commscope.analysis.overlap import KIND
-from commscope.analysis.percentiles import percentiles
 from commscope.analysis.result import Analysis
-from commscope.analysis.roles import role_of
-from commscope.columns import NONE, Int64, int64
+from commscope.columns import int64
 from commscope.report.model import Clock, RankClock
-
-_ZERO = {"communication_ns": 0, "hidden_ns": 0, "exposed_ns": 0}
+from commscope.report.view import View
 
 
 def clock_of(analysis: Analysis, origin: int) -> Clock:
@@ -38,28 +29,10 @@ def clock_of(analysis: Analysis, origin: int) -> Clock:
     return Clock(method, origin, tuple(map(RankClock, ranks, offsets, errors)))
 
 
-def roles_of(analysis: Analysis) -> list[str | None]:
-    """The role of each communicator."""
-    calls, of_row = analysis.across.calls, analysis.across.matching.communicators.of_row
-    ops: defaultdict[int, set[str]] = defaultdict(set)
-    for number, op in zip(of_row.tolist(), calls.column("op").to_pylist()):
-        if op is not None:
-            ops[number].add(op)
-    found = analysis.across.matching.communicators.found
-    given = analysis.trace.roles
-    return [role_of(c, sorted(ops[number]), given) for number, c in enumerate(found)]
-
-
-def names_of(analysis: Analysis) -> list[str]:
-    """What each communicator is called: its name and what it is for, else its stream."""
-    found = analysis.across.matching.communicators.found
-    return [c.description or c.name or "unnamed" for c in found]
-
-
 def _with_communicators(analysis: Analysis, table: pa.Table) -> pa.Table:
     """A table with the names and roles of its communicators instead of their indices."""
     index = int64(table, "communicator")
-    names, roles = names_of(analysis), roles_of(analysis)
+    names, roles = analysis.across.labels, analysis.across.roles
     place = table.column_names.index("communicator")
     table = table.set_column(
         place, "communicator", pa.array([names[i] for i in index], pa.string())
@@ -75,143 +48,66 @@ def instances_table(analysis: Analysis, origin: int) -> pa.Table:
     return _with_communicators(analysis, table)
 
 
-def waiting_table(analysis: Analysis) -> pa.Table:
+def waiting_table(analysis: Analysis, view: View) -> pa.Table:
     """Who waited for whom, most first."""
-    return _with_communicators(analysis, analysis.across.waits)
+    table = analysis.across.waits
+    shown = view.has_rank(table, "waiter") | view.has_rank(table, "straggler")
+    return _with_communicators(
+        analysis, table.filter(pa.array(shown & view.has_role(analysis, table)))
+    )
 
 
-def stragglers_table(analysis: Analysis) -> pa.Table:
+def stragglers_table(analysis: Analysis, view: View) -> pa.Table:
     """Who arrived last, most waiting caused first."""
-    return _with_communicators(analysis, analysis.across.stragglers)
+    table = analysis.across.stragglers
+    shown = view.has_rank(table, "rank") & view.has_role(analysis, table)
+    return _with_communicators(analysis, table.filter(pa.array(shown)))
 
 
-def verdicts_of(analysis: Analysis) -> tuple[str, ...]:
+def verdicts_of(analysis: Analysis, view: View) -> tuple[str, ...]:
     """A sentence for each communicator with waiting."""
-    names = names_of(analysis)
+    names, roles = analysis.across.labels, analysis.across.roles
     several = len(names) > 1
     return tuple(
         f"{names[v.communicator]}: {v.says}" if several else v.says
         for v in analysis.across.verdicts
+        if view.is_shown_role(roles[v.communicator])
     )
 
 
-def collectives_table(analysis: Analysis, hide_overlap: bool) -> pa.Table:
-    """Kinds of collectives summed over ranks: counts, times, waiting and bandwidth."""
-    steps = max(len(set(analysis.steps.column("step").to_pylist())), 1)
-    merged: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in analysis.collective_kinds.to_pylist():
-        key = tuple(row[name] for name in KIND)
-        total = merged.setdefault(key, {**row, "ranks": 0, "count": 0, "step_count": 0, **_ZERO})
-        total["ranks"] += 1
-        for name in ("count", "step_count", *_ZERO):
-            total[name] += row[name]
-    costs = _Costs(analysis)
+def communicators_table(analysis: Analysis) -> pa.Table:
+    """The communicators, in the words of the trace."""
+    across = analysis.across
     rows = [
-        {**_collective_row(row, steps, hide_overlap), **costs.of(key)}
-        for key, row in merged.items()
+        {
+            "communicator": label,
+            "role": role,
+            "name": found.name,
+            "description": found.description,
+            "members": list(found.members),
+            "size": found.size,
+            "by_stream": found.by_stream,
+        }
+        for label, role, found in zip(
+            across.labels, across.roles, across.matching.communicators.found
+        )
     ]
-    rows.sort(key=lambda row: (-row["communication_ns"], str(row)))
-    return pa.Table.from_pylist(rows, schema=_COLLECTIVES)
+    return pa.Table.from_pylist(rows, schema=_COMMUNICATORS)
 
 
-_COLLECTIVES = pa.schema(
+_COMMUNICATORS = pa.schema(
     [
         ("communicator", pa.string()),
+        ("role", pa.string()),
+        ("name", pa.string()),
         ("description", pa.string()),
-        ("op", pa.string()),
-        ("dtype", pa.string()),
-        ("bytes", pa.int64()),
-        ("group_size", pa.int64()),
-        ("count", pa.int64()),
-        ("per_step", pa.float64()),
-        ("communication_ns", pa.int64()),
-        ("hidden_ns", pa.int64()),
-        ("exposed_ns", pa.int64()),
-        ("matched", pa.int64()),
-        ("wait_ns", pa.int64()),
-        ("transfer_p50_ns", pa.int64()),
-        ("transfer_p95_ns", pa.int64()),
-        ("algbw_gbps", pa.float64()),
-        ("busbw_gbps", pa.float64()),
-        ("expected_busbw_gbps", pa.float64()),
-        ("bandwidth_note", pa.string()),
+        ("members", pa.list_(pa.int64())),
+        ("size", pa.int64()),
+        ("by_stream", pa.bool_()),
     ]
 )
 
 
-def _collective_row(row: dict[str, Any], steps: int, hide: bool) -> dict[str, Any]:
-    return {
-        "communicator": row["comm"],
-        "description": row["description"],
-        "op": row["op"],
-        "dtype": row["dtype"],
-        "bytes": row["bytes"],
-        "group_size": row["group_size"],
-        "count": row["count"],
-        "per_step": row["step_count"] / row["ranks"] / steps,
-        "communication_ns": row["communication_ns"],
-        "hidden_ns": None if hide else row["hidden_ns"],
-        "exposed_ns": None if hide else row["exposed_ns"],
-    }
-
-
-class _Costs:
-    """Waiting, transfer and bandwidth of each kind of collective."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        calls, matching = analysis.across.calls, analysis.across.matching
-        self._part = self._only_part(analysis)
-        self._one_host = analysis.across.hosts == 1
-        self._wait, self._length = matching.wait_ns, int64(calls, "dur_ns")
-        self._instance, self._transfer = matching.instance, matching.transfer_of_ns
-        self._members = matching.members
-        self._rows: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
-        columns = [calls.column(name).to_pylist() for name in KIND]
-        for row, key in enumerate(zip(*columns)):
-            self._rows[key].append(row)
-
-    @staticmethod
-    def _only_part(analysis: Analysis) -> Part | None:
-        parts = {part_of(gpu) for gpu in analysis.trace.ranks.column("gpu").to_pylist()}
-        return parts.pop() if len(parts) == 1 else None
-
-    def of(self, key: tuple[Any, ...]) -> dict[str, Any]:
-        """The columns of one kind."""
-        rows = np.array(self._rows[key], np.int64)
-        matched = rows[self._instance[rows] >= 0]
-        instances = np.unique(self._instance[matched])
-        times = self._transfer[instances]
-        times = times[times != NONE]
-        p50, p95 = self._percentiles(times)
-        facts = dict(zip(KIND, key))
-        shortest = int(self._length[rows].min()) if len(rows) else None
-        members = facts["group_size"] or self._size(instances)
-        message = Message(
-            op=facts["op"],
-            size_bytes=facts["bytes"],
-            members=members,
-            time_ns=p50 or shortest,
-            is_matched=p50 is not None,
-            one_host=self._one_host,
-        )
-        found = bandwidth_of(message, self._part)
-        return {
-            "matched": len(matched),
-            "wait_ns": int(self._wait[matched].sum()) if len(matched) else None,
-            "transfer_p50_ns": p50,
-            "transfer_p95_ns": p95,
-            "algbw_gbps": found.algbw_gbps,
-            "busbw_gbps": found.busbw_gbps,
-            "expected_busbw_gbps": found.expected_busbw_gbps,
-            "bandwidth_note": found.note,
-        }
-
-    def _size(self, instances: Int64) -> int | None:
-        return int(self._members[instances].max()) if len(instances) else None
-
-    @staticmethod
-    def _percentiles(times: Int64) -> tuple[int | None, int | None]:
-        if not len(times):
-            return None, None
-        p50, p95 = percentiles(times, (50, 95))
-        return int(p50), int(p95)
+def traffic_table(analysis: Analysis) -> pa.Table:
+    """Who sent how much to whom in all_to_all."""
+    return _with_communicators(analysis, analysis.traffic)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,22 +13,32 @@ from commscope.analysis.breakdown import PARTITION
 from commscope.analysis.result import Analysis, analyse
 from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.columns import NONE, Bool, int64, nullable
-from commscope.findings.model import WHOLE, Metric, Trust
+from commscope.findings.limits import require_known
+from commscope.findings.model import Metric, Trust
+from commscope.findings.plugins import all_rules
 from commscope.findings.quality import trust_of
+from commscope.findings.rules import look
 from commscope.findings.trust_findings import findings_of
+from commscope.findings.withheld import is_withheld
 from commscope.report.across import (
     clock_of,
-    collectives_table,
+    communicators_table,
     instances_table,
     stragglers_table,
+    traffic_table,
     verdicts_of,
     waiting_table,
 )
+from commscope.report.collectives import bandwidth_table, collectives_table
 from commscope.report.environment import disagreements, environment_of
+from commscope.report.gaps import gap_sums, gap_table
 from commscope.report.model import InputFile, Report, ReportTable
 from commscope.report.summary import summarise, trust_line
+from commscope.report.view import EVERYTHING, View
 from commscope.trace import Trace
 
+#: All thresholds as the rules set them.
+NO_LIMITS: Mapping[str, float] = {}
 TOOL = {"name": "commscope", "version": __version__}
 
 #: Which numbers of a partition go when a group of numbers is withheld.
@@ -50,35 +62,74 @@ _LAUNCH_NUMBERS = (
 )
 
 
-def build_report(trace: Trace) -> Report:
-    """Analyses a trace, judges how far it can be trusted, and puts the report together."""
+def build_report(
+    trace: Trace, view: View = EVERYTHING, limits: Mapping[str, float] = NO_LIMITS
+) -> Report:
+    """Analyses a trace, judges how far it can be trusted, and puts the report together.
+
+    ``view`` limits the tables of collectives, bandwidth, waiting and stragglers; ``limits`` are
+    thresholds of rules (``RULE.NAME``) other than the defaults. Raises UsageError where the trace
+    has nothing of the view, or a threshold is not known.
+    """
+    rules = all_rules()
+    require_known(limits, rules)
     analysis = analyse(trace)
+    view.require(analysis)
     trust = trust_of(analysis)
     origin = int(analysis.timeline.first_ns.min())
     steps = _steps(analysis, trust, origin)
-    summary = summarise(analysis, steps, trust)
+    findings, looked = look(analysis, trust, rules, limits)
+    summary = summarise(analysis, steps, trust, findings)
     return Report(
         inputs=tuple(_inputs(trace)),
         environment=environment_of(trace),
         clock=clock_of(analysis, origin),
         trust=trust,
         summary=summary,
-        ranks=ReportTable(_ranks(analysis, trust)),
         steps=ReportTable(steps),
-        collectives=ReportTable(collectives_table(analysis, _hides_overlap(analysis, trust))),
-        calls=ReportTable(_calls(analysis, trust, origin)),
-        instances=ReportTable(instances_table(analysis, origin)),
-        waiting=ReportTable(waiting_table(analysis)),
-        stragglers=ReportTable(stragglers_table(analysis)),
-        verdicts=verdicts_of(analysis),
-        kernels=_ranking(_kernels(analysis, trust), trust),
-        families=_ranking(analysis.families, trust),
-        launch=ReportTable(_launch(analysis, trust)),
-        findings=findings_of(trust),
+        **_across_ranks(analysis, trust, view, origin),
+        **_of_ranks(analysis, trust, origin),
+        verdicts=verdicts_of(analysis, view),
+        findings=(*findings_of(trust), *findings),
+        looked=looked,
         notes=(*(note.says for note in trace.notes), *disagreements(trace)),
         trust_line=trust_line(analysis, trust, summary),
         origin_ns=origin,
     )
+
+
+def _across_ranks(
+    analysis: Analysis, trust: Trust, view: View, origin: int
+) -> dict[str, ReportTable]:
+    """The tables that need several ranks, or sum over them."""
+    hidden = _hides_overlap(analysis, trust)
+    tables = {
+        "communicators": communicators_table(analysis),
+        "collectives": collectives_table(analysis, view, hide_overlap=hidden),
+        "bandwidth": bandwidth_table(analysis, view),
+        "roles": _roles(analysis, trust),
+        "bubbles": _bubbles(analysis, trust),
+        "imbalance": analysis.imbalance,
+        "traffic": traffic_table(analysis),
+        "instances": instances_table(analysis, origin),
+        "waiting": waiting_table(analysis, view),
+        "stragglers": stragglers_table(analysis, view),
+    }
+    return {name: ReportTable(table) for name, table in tables.items()}
+
+
+def _of_ranks(analysis: Analysis, trust: Trust, origin: int) -> dict[str, ReportTable]:
+    """The tables of what each rank did."""
+    tables = {
+        "ranks": _ranks(analysis, trust),
+        "calls": _calls(analysis, trust, origin),
+        "launch": _launch(analysis, trust),
+        "gaps": gap_table(analysis, trust, origin),
+        "gap_sums": gap_sums(analysis, trust),
+    }
+    shown = {name: ReportTable(table) for name, table in tables.items()}
+    rankings = {"kernels": _kernels(analysis, trust), "families": analysis.families}
+    return {**shown, **{name: _ranking(table, trust) for name, table in rankings.items()}}
 
 
 def _inputs(trace: Trace) -> list[InputFile]:
@@ -96,24 +147,13 @@ def _with_ratio(table: pa.Table) -> pa.Table:
 def _withhold(table: pa.Table, trust: Trust) -> pa.Table:
     """A partition of ranks, or of steps, with nulls for what the trace cannot support."""
     for metric, names in _RESTS_ON.items():
-        table = _blank(table, names, _is_withheld(table, trust, metric))
+        table = _blank(table, names, is_withheld(table, trust, metric))
     return table
-
-
-def _is_withheld(table: pa.Table, trust: Trust, metric: Metric) -> Bool:
-    """Which rows, of a rank or of a rank's step, may not show a group of numbers."""
-    rank = int64(table, "rank")
-    step = int64(table, "step") if "step" in table.column_names else np.full(len(rank), WHOLE)
-    hide = np.zeros(len(rank), np.bool_)
-    for withheld in trust.withheld(metric):
-        of_rank = (rank == withheld.rank) | (withheld.rank is None)
-        hide |= of_rank & ((step == withheld.step) | (withheld.step is None))
-    return hide
 
 
 def _hides_overlap(analysis: Analysis, trust: Trust) -> bool:
     """Whether what is hidden cannot be told of some rank, and so of all together."""
-    return bool(_is_withheld(analysis.ranks, trust, Metric.OVERLAP).any())
+    return bool(is_withheld(analysis.ranks, trust, Metric.OVERLAP).any())
 
 
 def _blank(table: pa.Table, names: tuple[str, ...], hide: Bool) -> pa.Table:
@@ -150,11 +190,30 @@ def _steps(analysis: Analysis, trust: Trust, origin: int) -> pa.Table:
 
 def _calls(analysis: Analysis, trust: Trust, origin: int) -> pa.Table:
     """Every collective of every rank, by rank and start."""
+    labels = pa.array(analysis.across.labels, pa.string())
     table = analysis.across.calls.drop_columns(["event"])
+    named = labels.take(table.column("communicator").combine_chunks())
+    table = table.set_column(table.column_names.index("communicator"), "communicator", named)
     start = pa.array(int64(table, "start_ns") - origin)
     table = table.set_column(table.column_names.index("start_ns"), "start_ns", start)
-    hide = _is_withheld(table, trust, Metric.OVERLAP)
+    hide = is_withheld(table, trust, Metric.OVERLAP)
     return _blank(table, ("hidden_ns", "exposed_ns", "exposed_wait_ns"), hide)
+
+
+def _roles(analysis: Analysis, trust: Trust) -> pa.Table:
+    """Exposed communication by role; null where a rank's overlap is withheld."""
+    hide = is_withheld(analysis.roles, trust, Metric.OVERLAP)
+    return _blank(analysis.roles, ("exposed_comm_ns", *EXPOSED_PARTS), hide)
+
+
+def _bubbles(analysis: Analysis, trust: Trust) -> pa.Table:
+    """The pipeline bubble; null where a rank's idle time is withheld."""
+    hide = is_withheld(analysis.bubbles, trust, Metric.IDLE)
+    table = _blank(analysis.bubbles, ("bubble_ns", "idle_ns"), hide)
+    bubble, window = int64(table, "bubble_ns"), int64(table, "window_ns")
+    unknown = (bubble == NONE) | (window == 0)
+    share = pa.array(bubble / np.where(unknown, 1, window), mask=unknown)
+    return table.append_column("bubble_share", share)
 
 
 def _kernels(analysis: Analysis, trust: Trust) -> pa.Table:
@@ -176,5 +235,5 @@ def _ranking(table: pa.Table, trust: Trust) -> ReportTable:
 
 def _launch(analysis: Analysis, trust: Trust) -> pa.Table:
     table = analysis.launch
-    hide = _is_withheld(table, trust, Metric.LAUNCH)
+    hide = is_withheld(table, trust, Metric.LAUNCH)
     return _blank(table, _LAUNCH_NUMBERS, hide)

@@ -10,10 +10,13 @@ from typing import Any
 from commscope.analysis.breakdown import PARTITION
 from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.findings.model import Check, Finding, Trust
+from commscope.findings.rule import Rule
 from commscope.report.build import TOOL
 from commscope.report.model import SCHEMA, Environment, Report, ReportTable, Summary
 from commscope.sanitize import json_text
 
+#: The longest gaps; ``commscope gaps`` gives all.
+_MOST_GAPS = 200
 _PARTITION = (*PARTITION, *EXPOSED_PARTS, "overlap_ratio")
 _STEP = ("rank", "step", "name", "open", "start_ns", "end_ns", "host_lag_ns", "kernels")
 _LAUNCH = ("rank", "launch_bound_share", "host_pause_ns", "graph_share", "kernels", "unlinked")
@@ -39,7 +42,13 @@ def report_dict(report: Report, *, more: Sequence[str] = ()) -> dict[str, Any]:
         "summary": _summary(report.summary),
         "ranks": [_rank(row) for row in report.ranks],
         "steps": [_step(row) for row in report.steps],
+        "communicators": list(report.communicators),
         "collectives": [_collective(row) for row in report.collectives],
+        "bandwidth": list(report.bandwidth),
+        "roles": list(report.roles),
+        "pipeline": list(report.bubbles),
+        "imbalance": list(report.imbalance),
+        "all_to_all": list(report.traffic),
         "waiting": list(report.waiting),
         "stragglers": list(report.stragglers),
         "straggler_verdicts": list(report.verdicts),
@@ -47,7 +56,10 @@ def report_dict(report: Report, *, more: Sequence[str] = ()) -> dict[str, Any]:
         "kernels": _ranking(report.kernels, {"stretch": None}),
         "kernel_families": _ranking(report.families, {}),
         "launch": [_launch(row) for row in report.launch],
-        "findings": [_finding(finding) for finding in report.findings],
+        "gap_sums": list(report.gap_sums),
+        "gaps": report.gaps.head(_MOST_GAPS),
+        "rules": [asdict(looked) for looked in report.looked],
+        "findings": [_finding(finding, report.origin_ns) for finding in report.findings],
         "notes": list(report.notes),
     }
     return {key: _finite(value) for key, value in document.items()}
@@ -141,7 +153,23 @@ def _launch(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**{n: row[n] for n in _LAUNCH}, "queue_delay_ns": delay, "queue_depth": depth}
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def rule_dict(rule: Rule) -> dict[str, Any]:
+    """A rule as ``commscope rules --format json`` gives it."""
+    return {
+        "id": rule.id,
+        "family": rule.family,
+        "title": rule.title,
+        "asks": rule.asks,
+        "thresholds": {
+            name: {"value": limit.value, "unit": limit.unit, "says": limit.says}
+            for name, limit in rule.limits.items()
+        },
+        "advice": [{"do": a.do, "why": a.why, "source": a.source} for a in rule.advice],
+    }
+
+
+def _finding(finding: Finding, origin_ns: int) -> dict[str, Any]:
+    """A finding; times of its evidence count from the origin."""
     return {
         "id": finding.id,
         "rule": finding.rule,
@@ -151,9 +179,15 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "says": finding.says,
         "measured": {n: {"value": m.value, "unit": m.unit} for n, m in finding.measured.items()},
         "evidence": [
-            {"rank": e.rank, "step": e.step, "t0_ns": e.t0_ns, "t1_ns": e.t1_ns}
+            {
+                "rank": e.rank,
+                "step": e.step,
+                "t0_ns": e.t0_ns - origin_ns,
+                "t1_ns": e.t1_ns - origin_ns,
+            }
             for e in finding.evidence
         ],
         "bound_ns": finding.bound_ns,
+        "rank": finding.rank,
         "advice": [{"do": a.do, "why": a.why, "source": a.source} for a in finding.advice],
     }

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from commscope.findings.model import Finding, Trust
-from commscope.sanitize import plain
+from commscope.findings.rules import Looked
+from commscope.sanitize import plain, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 SCHEMA = "commscope.report/1"
 _BATCH_ROWS = 1024
 _PAGE_ROWS = 50
+_VERDICT_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -165,7 +167,13 @@ class Report:
     summary: Summary
     ranks: ReportTable
     steps: ReportTable
+    communicators: ReportTable
     collectives: ReportTable
+    bandwidth: ReportTable
+    roles: ReportTable
+    bubbles: ReportTable
+    imbalance: ReportTable
+    traffic: ReportTable
     calls: ReportTable
     instances: ReportTable
     waiting: ReportTable
@@ -174,16 +182,19 @@ class Report:
     kernels: ReportTable
     families: ReportTable
     launch: ReportTable
+    gaps: ReportTable
+    gap_sums: ReportTable
     findings: tuple[Finding, ...]
+    looked: tuple[Looked, ...]
     notes: tuple[str, ...]
     trust_line: str
     origin_ns: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON contract of docs/json-report.md."""
+    def to_dict(self, *, more: Sequence[str] = ()) -> dict[str, Any]:
+        """The JSON contract of docs/json-report.md; ``more`` as in ``to_json``."""
         from commscope.report.json import report_dict  # noqa: PLC0415 - a renderer of this model
 
-        return report_dict(self)
+        return report_dict(self, more=more)
 
     def to_json(self, *, more: Sequence[str] = ()) -> str:
         """The contract as text: sorted keys, equal bytes for equal input.
@@ -205,7 +216,8 @@ class Report:
 
     def __repr__(self) -> str:
         found = f"{self.summary.ranks} ranks, {self.summary.steps} steps"
-        return f"<Report: {found}, trust {self.trust.verdict}: {self.summary.verdict}>"
+        verdict = shortened(self.summary.verdict, _VERDICT_CHARACTERS)
+        return f"<Report: {found}, trust {self.trust.verdict}: {verdict}>"
 
     def _repr_html_(self) -> str:
         verdict, trust = (html.escape(plain(t)) for t in (self.summary.verdict, self.trust_line))

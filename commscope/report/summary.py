@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from commscope.analysis.result import Analysis
 from commscope.columns import NONE, Bool, int64
-from commscope.findings.model import Result, Trust
+from commscope.findings.model import Finding, Result, Trust
 from commscope.report.model import Shares, StepTimes, Summary, UpperBound
-from commscope.report.units import percent, span
+from commscope.units import percent, span
 
 
-def summarise(analysis: Analysis, steps: pa.Table, trust: Trust) -> Summary:
-    """The summary of the steps table (as shown, so without what is withheld)."""
+def summarise(
+    analysis: Analysis, steps: pa.Table, trust: Trust, findings: Sequence[Finding]
+) -> Summary:
+    """The summary of the steps table (as shown, so without what is withheld).
+
+    ``findings`` are those of the rules, the largest bound first.
+    """
     closed = _closed(steps)
     wanted = steps.filter(pa.array(_shown(steps, closed)))
     chosen = wanted.filter(pa.array(_known(wanted)))
@@ -29,7 +36,7 @@ def summarise(analysis: Analysis, steps: pa.Table, trust: Trust) -> Summary:
         step_times=_step_times(steps, closed),
         shares=shares,
         overlap_ratio=_ratio(chosen, "hidden_comm_ns", "communication_ns"),
-        verdict=_verdict(analysis, chosen, shares, bound, trust) + _left_out(wanted, chosen),
+        verdict=_verdict(analysis, chosen, trust, findings) + _left_out(wanted, chosen),
         upper_bound=bound,
     )
 
@@ -106,14 +113,9 @@ def upper_bound(steps: pa.Table) -> UpperBound | None:
     return UpperBound(gain, length / rest) if rest > 0 else None
 
 
-def _verdict(
-    analysis: Analysis,
-    steps: pa.Table,
-    shares: Shares | None,
-    bound: UpperBound | None,
-    trust: Trust,
-) -> str:
-    """One sentence with the number and what could be won."""
+def _verdict(analysis: Analysis, steps: pa.Table, trust: Trust, findings: Sequence[Finding]) -> str:
+    """The number, its main cause, and what could be won."""
+    shares, bound = _shares(steps), upper_bound(steps)
     if trust.verdict == "unusable" or shares is None or shares.exposed_comm is None:
         return "The trace cannot tell how much communication was exposed: see what is not measured."
     if not int64(analysis.ranks, "communication_ns").any():
@@ -124,6 +126,7 @@ def _verdict(
     says = (
         _exposed(steps, shares, _unit(analysis)),
         _waiting(analysis, steps),
+        _cause(findings),
         _gain(analysis, bound),
     )
     return " ".join(filter(None, says))
@@ -137,6 +140,14 @@ def _waiting(analysis: Analysis, steps: pa.Table) -> str:
     blamed = {v.straggler for v in analysis.across.verdicts if v.straggler is not None}
     whom = f"for rank {blamed.pop()}" if len(blamed) == 1 else "for late ranks"
     return f"{percent(waited / exposed)} of it is waiting {whom}."
+
+
+def _cause(findings: Sequence[Finding]) -> str:
+    """The finding with the largest bound, if it is worth naming."""
+    first = findings[0] if findings else None
+    if first is None or first.severity == "low" or not first.bound_ns:
+        return ""
+    return f"Main cause: {first.says}. Mending that wins at most {span(first.bound_ns)} a step."
 
 
 def _unit(analysis: Analysis) -> str:
@@ -161,8 +172,8 @@ def _exposed(steps: pa.Table, shares: Shares, unit: str) -> str:
 def _gain(analysis: Analysis, bound: UpperBound | None) -> str:
     if bound is None:
         return ""
-    says = f"Hiding all of it can win at most {span(bound.exposed_hidden_ns)}{_unit(analysis)}"
-    says += f", a speed-up of {bound.speedup:.2f}."
+    says = f"Hiding all of it, and nothing else, wins at most {span(bound.exposed_hidden_ns)}"
+    says += f"{_unit(analysis)}: {bound.speedup:.2f} times as fast."
     world = [size for size in analysis.trace.ranks.column("world_size").to_pylist() if size]
     missing = max(world, default=0) - analysis.ranks.num_rows
     if missing > 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Literal
 
 from rich.console import Console, Group, RenderableType
@@ -11,8 +11,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from commscope.findings.model import Finding, Result
+from commscope.findings.model import Result
 from commscope.report.model import Report
+from commscope.report.text_across import pipeline, roles, waiting
+from commscope.report.text_collectives import collectives
+from commscope.report.text_findings import findings, gap_causes
 from commscope.report.text_tables import (
     Cell,
     Row,
@@ -23,10 +26,9 @@ from commscope.report.text_tables import (
     text_table,
     time_of,
 )
-from commscope.report.units import percent, size, span
 from commscope.sanitize import plain, shortened
+from commscope.units import percent, span
 
-_SEVERITY = {"high": "bold red", "medium": "yellow", "low": "dim"}
 _MOST_ROWS = 12
 _VERSIONS = {
     "rocm": "ROCm",
@@ -58,11 +60,14 @@ def print_report(report: Report, console: Console, *, details: bool = False) -> 
     sections = [
         _verdict(report),
         _numbers(report, width),
-        *_findings(report.findings),
+        *findings(report),
         _steps(report, most, width),
         _ranks(report, width),
-        _waiting(report, most, width),
-        _collectives(report, most, width),
+        gap_causes(report, most, width),
+        waiting(report, most, width),
+        roles(report, width),
+        pipeline(report, most, width),
+        collectives(report, most, width),
         _families(report, most, width),
         _launch(report, width),
         *([_checks(report)] if details else []),
@@ -107,19 +112,6 @@ def _numbers(report: Report, width: int) -> RenderableType:
     return Padding(table, (1, 0, 1, 0))
 
 
-def _findings(findings: Sequence[Finding]) -> list[RenderableType]:
-    lines: list[RenderableType] = []
-    for finding in findings:
-        lines.append(
-            Text.assemble(
-                (f"{finding.rule:>3} {plain(finding.title)}: ", _SEVERITY[finding.severity]),
-                plain(finding.says),
-            )
-        )
-        lines += [Text(f"    {plain(advice.do)}", "dim") for advice in finding.advice]
-    return lines
-
-
 def _steps(report: Report, most: int, width: int) -> RenderableType | None:
     if report.summary.step_source == "whole_trace":
         return None
@@ -152,65 +144,6 @@ def _ranks(report: Report, width: int) -> RenderableType:
         Cell("collectives", count_of("collectives"), from_width=110),
     )
     return text_table("Ranks (whole trace)", cells, report.ranks, width)
-
-
-def _collectives(report: Report, most: int, width: int) -> RenderableType | None:
-    if not len(report.collectives):
-        return None
-    cells = (
-        Cell("collective", lambda row: row["op"] or "unknown", "left"),
-        Cell("group", _group, "left", from_width=90),
-        Cell("size", lambda row: "?" if row["bytes"] is None else size(row["bytes"])),
-        Cell("dtype", text_of("dtype"), "left", from_width=130),
-        Cell("a step", lambda row: f"{row['per_step']:.3g}", from_width=140),
-        Cell("in all", count_of("count")),
-        Cell("running", time_of("communication_ns")),
-        Cell("hidden", time_of("hidden_ns"), from_width=100),
-        Cell("exposed", time_of("exposed_ns")),
-        Cell("waiting", time_of("wait_ns"), from_width=100),
-        Cell("transfer", time_of("transfer_p50_ns"), from_width=110),
-        Cell("bus GB/s", _bus_bandwidth, from_width=120),
-    )
-    title = "Collectives (all ranks together)"
-    if len(report.collectives) > most:
-        title += f", the first {most} of {len(report.collectives)}"
-    return text_table(title, cells, report.collectives.head(most), width)
-
-
-def _bus_bandwidth(row: Row) -> str:
-    """The bus bandwidth, of the expected one; marked where it is a lower bound."""
-    if row["busbw_gbps"] is None:
-        return "?"
-    mark = ">" if row["bandwidth_note"] else ""
-    expected = row["expected_busbw_gbps"]
-    decimals = 0 if expected and expected >= 10 else 1
-    return f"{mark}{row['busbw_gbps']:,.1f}" + (f" of {expected:,.{decimals}f}" if expected else "")
-
-
-def _waiting(report: Report, most: int, width: int) -> RenderableType | None:
-    """Who waited for whom, and whether one rank is to blame; nothing if nobody waited."""
-    if not len(report.waiting):
-        return None
-    return _who_waited(report.waiting.head(most), report.verdicts[:most], width)
-
-
-def _who_waited(rows: Iterable[Row], verdicts: Sequence[str], width: int) -> RenderableType:
-    cells = (
-        Cell("rank", text_of("waiter")),
-        Cell("waited for rank", text_of("straggler")),
-        Cell("group", lambda row: shortened(row["communicator"], 24), "left", from_width=70),
-        Cell("waiting", time_of("wait_ns")),
-        Cell("of it exposed", time_of("exposed_wait_ns")),
-    )
-    table = text_table("Who waited for whom (whole trace)", cells, rows, width)
-    return Group(table, *(Text(f"  {plain(says)}") for says in verdicts))
-
-
-def _group(row: Row) -> str:
-    name = row["description"] or row["communicator"]
-    if name is None:
-        return "unknown"
-    return shortened(name, 20) + (f" x{row['group_size']}" if row["group_size"] else "")
 
 
 def _families(report: Report, most: int, width: int) -> RenderableType:
@@ -269,38 +202,6 @@ def _withheld_table(report: Report, title: str, rule: str) -> RenderableType:
     says = next(check.says for check in report.trust.checks if check.rule == rule)
     text = Text.assemble((f"{title}: withheld ({rule})", "bold"), f"\n{plain(says)}")
     return Padding(text, (1, 0, 0, 0))
-
-
-def print_collectives(report: Report, console: Console, top: int) -> None:
-    """The kinds of collectives that ran longest."""
-    shown = _collectives(report, top, console.width)
-    console.print(Text("No communication ran on the GPU.") if shown is None else shown)
-
-
-def print_stragglers(
-    report: Report, console: Console, top: int, keep: Callable[[Row], bool]
-) -> None:
-    """Who arrived last, and who waited for whom, of the groups that are to be kept."""
-    width = console.width
-    rows = [row for row in report.stragglers if keep(row)]
-    if not rows:
-        roles = sorted({row["role"] or "unknown" for row in report.stragglers})
-        none = "no collective was matched across ranks: nobody can be told late"
-        other = f"no group has this role; there are {', '.join(roles)}"
-        console.print(Text(other if roles else none))
-        return
-    cells = (
-        Cell("rank", text_of("rank")),
-        Cell("group", lambda row: shortened(row["communicator"], 24), "left", from_width=70),
-        Cell("role", lambda row: row["role"] or "", "left", from_width=90),
-        Cell("last in", lambda row: f"{row['last_count']:,} of {row['instances']:,}"),
-        Cell("late by (mean)", time_of("mean_lateness_ns")),
-        Cell("others waited", time_of("waited_by_others_ns")),
-        Cell("of all waiting", share_of("caused_share")),
-    )
-    console.print(text_table("Who arrived last", cells, rows[:top], width))
-    pairs = [row for row in report.waiting if keep(row)][:top]
-    console.print(_who_waited(pairs, report.verdicts, width))
 
 
 def _hidden(row: Row) -> str:

@@ -11,8 +11,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from commscope.report.units import percent, span
 from commscope.sanitize import plain
+from commscope.units import percent, span
 
 Row = dict[str, Any]
 Show = Callable[[Row], str]

@@ -30,7 +30,8 @@ def test_stragglers_blame_the_rank_that_sleeps(call) -> None:
 
 def test_stragglers_as_json(call) -> None:
     document = _json(call, "stragglers", STRAGGLER)
-    assert set(document) == {"stragglers", "waiting", "straggler_verdicts"}
+    sections = {"stragglers", "waiting", "straggler_verdicts", "imbalance", "pipeline"}
+    assert set(document) == sections
     (late,), (pair,) = document["stragglers"], document["waiting"]
     assert (late["rank"], late["last_count"], late["instances"]) == (1, MATCHED, MATCHED)
     assert (pair["waiter"], pair["straggler"]) == (0, 1)
@@ -51,24 +52,71 @@ def test_one_rank_alone_has_no_stragglers(call) -> None:
 
 def test_roles_are_given_and_chosen(call) -> None:
     role = ("--role", "zero=default_pg")
-    document = _json(call, "stragglers", STRAGGLER, *role, "--only-role", "zero")
+    document = _json(call, "stragglers", STRAGGLER, *role, "--role", "zero")
     assert [row["role"] for row in document["stragglers"]] == ["zero"]
     assert [row["role"] for row in document["waiting"]] == ["zero"]
-    other = _json(call, "stragglers", STRAGGLER, *role, "--only-role", "tp")
-    assert (other["stragglers"], other["waiting"]) == ([], [])
+    assert len(document["straggler_verdicts"]) == 1
 
 
-@pytest.mark.parametrize("role", ["zero", "=x", "zero=", "zero=("])
+def test_a_rank_is_chosen_after_all_were_matched(call) -> None:
+    late, early = (_json(call, "stragglers", STRAGGLER, "--rank", rank) for rank in "10")
+    assert [row["rank"] for row in late["stragglers"]] == [1]
+    assert early["stragglers"] == []
+    assert late["waiting"] == early["waiting"] != []
+    of_all, of_one = (
+        _json(call, "collectives", STRAGGLER, *option)["collectives"]
+        for option in ((), ("--rank", "1"))
+    )
+    assert sum(row["count"] for row in of_one) == MATCHED
+    assert sum(row["count"] for row in of_all) == 2 * MATCHED + 5
+    assert {row["wait_ns"] for row in of_one} == {0}
+
+
+def test_a_step_is_chosen(call) -> None:
+    whole, one = (_json(call, "stragglers", STRAGGLER, *option) for option in ((), ("--step", "2")))
+    assert 0 < one["waiting"][0]["wait_ns"] < whole["waiting"][0]["wait_ns"]
+    assert one["stragglers"][0]["instances"] < MATCHED
+    kinds = _json(call, "collectives", STRAGGLER, "--step", "2")["collectives"]
+    assert sum(row["wait_ns"] for row in kinds) == one["waiting"][0]["wait_ns"]
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        (("--rank", "7"), "no rank 7: the trace has 0, 1"),
+        (("--rank", "x"), "--rank x: write a rank to show"),
+        (("--role", "tp"), "no role tp: the trace has none"),
+    ],
+)
+def test_what_is_not_there_cannot_be_shown(option: tuple[str, str], says: str, refused) -> None:
+    for command in ("stragglers", "collectives"):
+        assert says in refused(UsageError.exit_code, command, STRAGGLER, *option)
+
+
+@pytest.mark.parametrize("role", ["=x", "zero=", "zero=("])
 def test_bad_role_is_refused(role: str, refused) -> None:
     assert f"role {role.removeprefix('zero=') if '(' in role else role}" in refused(
         UsageError.exit_code, "stragglers", STRAGGLER, "--role", role
     )
 
 
+def test_bandwidth_by_size(call) -> None:
+    rows = _json(call, "collectives", STRAGGLER)["bandwidth"]
+    assert [(row["op"], row["group_size"], row["min_bytes"]) for row in rows] == [
+        ("all_reduce", 2, 4096), ("all_reduce", 2, 27_287_552), ("all_reduce", 2, 33_587_200),
+    ]  # fmt: skip
+    large = rows[-1]
+    assert large["busbw_gbps"] == large["algbw_gbps"]  # 2 (n - 1) / n is 1 for two ranks
+    assert large["share_of_expected"] == large["busbw_gbps"] / large["expected_busbw_gbps"]
+    text = call("collectives", STRAGGLER).out
+    assert "Bandwidth by size" in text
+    assert "27.29 MB to 31.49 MB" in text
+
+
 def test_collectives_show_transfer_and_bandwidth(call) -> None:
     outcome = call("collectives", sample_traces.path("fsdp"), "--top", "1")
     assert (outcome.code, outcome.err) == (0, "")
-    title, head, *rows = outcome.out.strip().splitlines()
+    title, head, *rows = outcome.out.strip().split("\n\n")[0].splitlines()
     assert title.startswith("Collectives")
     assert all(word in head for word in ("waiting", "transfer", "bus GB/s"))
     (row,) = rows
@@ -77,7 +125,7 @@ def test_collectives_show_transfer_and_bandwidth(call) -> None:
 
 
 def test_collectives_as_json(call) -> None:
-    rows = _json(call, "collectives", sample_traces.path("fsdp"), "--top", "2")
+    rows = _json(call, "collectives", sample_traces.path("fsdp"), "--top", "2")["collectives"]
     assert [row["op"] for row in rows] == ["all_gather", "reduce_scatter"]
     for row in rows:
         assert row["matched"] == row["count"]
@@ -88,7 +136,7 @@ def test_collectives_as_json(call) -> None:
 
 
 def test_a_rank_alone_gives_lower_bounds(call) -> None:
-    rows = _json(call, "collectives", sample_traces.path("fsdp") / "rank0.json.gz")
+    rows = _json(call, "collectives", sample_traces.path("fsdp") / "rank0.json.gz")["collectives"]
     assert {row["matched"] for row in rows} == {0}
     assert {row["wait_ns"] for row in rows} == {None}
     assert all("lower bound" in row["bandwidth_note"] for row in rows)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commscope.report.summary import upper_bound
-from commscope.report.units import percent, size, span
+from commscope.units import percent, size, span
 
 
 def steps(rows) -> pa.Table:

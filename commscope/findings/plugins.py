@@ -1,0 +1,42 @@
+"""Rules that other packages register in the entry-point group ``commscope.rules``."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from commscope.errors import SchemaError
+from commscope.findings.rule import Rule
+from commscope.findings.rules import BUILT_IN
+
+_GROUP = "commscope.rules"
+#: What importing a module of others may end with.
+_FAILURES = (
+    *(ImportError, AttributeError, SyntaxError, NameError, TypeError, ValueError),
+    *(LookupError, ArithmeticError, AssertionError, OSError, RuntimeError),
+)
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """The built-in rules, then one for each entry point, in the order of their names.
+
+    Raises SchemaError naming an entry point that is no rule, or whose id is taken.
+    """
+    found = list(BUILT_IN)
+    for entry in sorted(entry_points(group=_GROUP), key=lambda entry: entry.name):
+        found.append(_loaded(entry, {rule.id for rule in found}))
+    return tuple(found)
+
+
+def _loaded(entry: EntryPoint, taken: set[str]) -> Rule:
+    where = f"rule {entry.name} ({entry.value})"
+    try:
+        rule = entry.load()
+    except _FAILURES as error:
+        raise SchemaError(f"{where}: cannot be loaded ({error}); update or uninstall it") from error
+    if not isinstance(rule, Rule):
+        raise SchemaError(f"{where}: is no commscope.findings.rule.Rule; update or uninstall it")
+    if rule.id in taken:
+        raise SchemaError(f"{where}: its id {rule.id} is taken; update or uninstall it")
+    return rule

@@ -1,0 +1,118 @@
+"""All rules that give findings, in the order in which they claim exposed time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from commscope.analysis.result import Analysis
+from commscope.findings import accumulation, contended, exposed, hosts, late_ranks, links
+from commscope.findings.case import Case
+from commscope.findings.model import Finding, Grade, Measured, Trust
+from commscope.findings.rule import Draft, Rule
+
+_ORDER = (
+    *("C1", "P1", "C9", "C4", "C8", "O7", "O6", "H7", "H9", "H8", "H1", "H6", "H3", "H10"),
+    *("O3", "O9", "O2", "O11", "O10", "O12", "O1"),
+)
+
+
+def _in_order(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Rules that claim gaps first, in the order above; then those that claim none."""
+    place = {name: number for number, name in enumerate(_ORDER)}
+    return tuple(sorted(rules, key=lambda rule: place.get(rule.id, len(_ORDER))))
+
+
+BUILT_IN = _in_order(
+    [
+        rule
+        for module in (late_ranks, links, accumulation, exposed, contended, hosts)
+        for rule in module.RULES
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """How a rule ended: it found something, looked and found nothing, or could not look."""
+
+    rule: str
+    title: str
+    result: Literal["found", "nothing", "could_not_look"]
+    says: str
+
+
+def look(
+    analysis: Analysis, trust: Trust, rules: Sequence[Rule], limits: Mapping[str, float]
+) -> tuple[tuple[Finding, ...], tuple[Looked, ...]]:
+    """What the rules find, the largest bound first, and how each of them ended."""
+    case = Case.of(analysis, trust)
+    if not case.usable.any() and not case.counts.any():
+        reason = "what trust withholds leaves no step to judge"
+        return (), tuple(Looked(r.id, r.title, "could_not_look", reason) for r in rules)
+    findings: list[Finding] = []
+    looked = []
+    for rule in rules:
+        outcome = rule.look(case, rule.thresholds(limits))
+        found = [f for draft in outcome.drafts for f in _findings(case, rule, draft)]
+        findings += found
+        looked.append(_looked(rule, found, outcome.unable))
+    findings.sort(key=lambda finding: -(finding.bound_ns or 0))
+    return tuple(_numbered(findings)), tuple(looked)
+
+
+def _looked(rule: Rule, found: Sequence[Finding], unable: str | None) -> Looked:
+    if found:
+        return Looked(rule.id, rule.title, "found", found[0].says)
+    if unable is not None:
+        return Looked(rule.id, rule.title, "could_not_look", unable)
+    return Looked(rule.id, rule.title, "nothing", "")
+
+
+def _findings(case: Case, rule: Rule, draft: Draft) -> Iterator[Finding]:
+    """The finding of a draft, unless what it is about is too short to matter."""
+    bound = case.bound(draft.claimed_ns) if draft.bound_ns is None else draft.bound_ns
+    weighed = case.severity(bound) or _informs(draft)
+    if weighed is None:
+        return
+    severity = min(weighed, draft.at_most, key=_GRADES.index)
+    evidence = draft.evidence or (case.evidence(draft.gaps) if draft.gaps is not None else ())
+    speedup = case.step_ns / max(case.step_ns - bound, 1)
+    yield Finding(
+        id=rule.id,
+        rule=rule.id,
+        severity=severity,
+        confidence="medium" if _alone(case) else draft.confidence,
+        title=rule.title,
+        says=draft.says + (_CAVEAT if _alone(case) and rule.family != "host" else ""),
+        rank=draft.rank,
+        measured={**draft.measured, "speedup": Measured(speedup, "ratio")},
+        evidence=evidence,
+        bound_ns=bound,
+        advice=rule.advice,
+    )
+
+
+def _informs(draft: Draft) -> Grade | None:
+    """A draft that claims nothing by its own word is not weighed."""
+    return "low" if draft.bound_ns == 0 else None
+
+
+_GRADES: tuple[Grade, ...] = ("low", "medium", "high")
+_CAVEAT = ". Part of it may be waiting for another rank, whose file is not here"
+
+
+def _alone(case: Case) -> bool:
+    """Whether nothing is known of what other ranks did, although there are some."""
+    sizes = [c.size for c in case.analysis.across.matching.communicators.found]
+    return not case.analysis.across.waiting.has_matches.any() and max(sizes, default=1) > 1
+
+
+def _numbered(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings with an id each: several of one rule are told apart by a number."""
+    seen: dict[str, int] = {}
+    for finding in findings:
+        seen[finding.rule] = seen.get(finding.rule, 0) + 1
+        number = seen[finding.rule]
+        yield finding if number == 1 else replace(finding, id=f"{finding.rule}-{number}")

@@ -1,0 +1,163 @@
+"""Findings, gaps by cause and rules, for a terminal."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from commscope.findings.model import Finding
+from commscope.findings.rule import Rule
+from commscope.report.model import Report
+from commscope.report.text_tables import (
+    Cell,
+    Row,
+    count_of,
+    share_of,
+    text_of,
+    text_table,
+    time_of,
+)
+from commscope.sanitize import plain, shortened
+from commscope.units import span
+
+_SEVERITY = {"high": "bold red", "medium": "yellow", "low": "dim"}
+_CAUSES = {
+    "straggler_wait": "waiting for a late rank",
+    "kernel_gap": "pause between kernels",
+    "host_late": "next kernel launched late",
+    "host_sync": "host blocked on communication",
+    "stream_order": "behind it in a hardware queue",
+    "dependency": "next kernel needs the result",
+    "step_tail": "only the optimizer follows",
+    "unknown": "not known",
+}
+
+
+def findings(report: Report) -> list[RenderableType]:
+    """What was found, each with its bound and advice."""
+    lines: list[RenderableType] = []
+    for finding in report.findings:
+        lines.append(_finding(finding))
+        lines += [Text(f"    {plain(advice.do)}", "dim") for advice in finding.advice]
+    return lines
+
+
+def _finding(finding: Finding) -> Text:
+    bound = f" At most {span(finding.bound_ns)} a step to win." if finding.bound_ns else ""
+    return Text.assemble(
+        (f"{finding.rule:>3} {plain(finding.title)}: ", _SEVERITY[finding.severity]),
+        plain(finding.says + ("." if bound else "")),
+        (bound, "bold"),
+    )
+
+
+def gap_causes(report: Report, most: int, width: int) -> RenderableType | None:
+    """Exposed communication by cause; nothing where none is exposed."""
+    rows = _by_cause(report)
+    if not rows:
+        return None
+    cells = (
+        Cell("cause", lambda row: _CAUSES[row["cause"]], "left"),
+        Cell("gaps", count_of("gaps")),
+        Cell("exposed", time_of("total_ns")),
+        Cell("share", share_of("share")),
+        Cell("most on rank", lambda row: f"{row['rank']} ({span(row['rank_ns'])})", from_width=70),
+    )
+    title = "Exposed communication by cause (all ranks together)"
+    return text_table(title, cells, rows[:most], width)
+
+
+def _by_cause(report: Report) -> list[Row]:
+    of_rank: defaultdict[str, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
+    gaps: defaultdict[str, int] = defaultdict(int)
+    for row in report.gap_sums:
+        of_rank[row["cause"]][row["rank"]] += row["total_ns"]
+        gaps[row["cause"]] += row["gaps"]
+    whole = sum(sum(ranks.values()) for ranks in of_rank.values())
+    rows = []
+    for cause, ranks in of_rank.items():
+        rank = max(ranks, key=lambda number: (ranks[number], -number))
+        total = sum(ranks.values())
+        rows.append(
+            {
+                "cause": cause,
+                "gaps": gaps[cause],
+                "total_ns": total,
+                "share": total / max(whole, 1),
+                "rank": rank,
+                "rank_ns": ranks[rank],
+            }
+        )
+    return sorted(rows, key=lambda row: (-int(row["total_ns"]), str(row["cause"])))
+
+
+def print_gaps(report: Report, console: Console, top: int) -> None:
+    """The longest gaps with what shows their cause, and the sums by cause."""
+    width = console.width
+    sums = gap_causes(report, top, width)
+    if sums is None:
+        console.print(Text("No communication was exposed, or the trace cannot tell."))
+        return
+    cells = (
+        Cell("rank", text_of("rank")),
+        Cell("step", lambda row: "-" if row["step"] is None else str(row["step"])),
+        Cell("start", time_of("start_ns")),
+        Cell("length", time_of("dur_ns")),
+        Cell("cause", _cause, "left"),
+        Cell("collective", _collective, "left", from_width=90),
+        Cell("next activity", lambda row: shortened(row["after"] or "none", 30), "left", 130),
+        Cell("launched", _launched, from_width=120),
+        Cell("host", lambda row: shortened(row["host"] or "", 24), "left", from_width=150),
+    )
+    title = f"Gaps, the {min(top, len(report.gaps))} longest of {len(report.gaps):,}"
+    console.print(Group(sums, text_table(title, cells, report.gaps.head(top), width)))
+    if any(row["may_be_waiting"] for row in report.gaps.head(top)):
+        says = "With one rank's file alone, any of it may be waiting for another rank."
+        console.print(Padding(Text(says), (1, 0, 0, 0)))
+
+
+def _cause(row: Row) -> str:
+    if row["straggler"] is not None:
+        return f"waiting for rank {row['straggler']}"
+    if row["missing"]:
+        return f"not known: {shortened(row['missing'], 40)}"
+    return _CAUSES[row["cause"]] + (", same stream" if row["same_stream"] else "")
+
+
+def _collective(row: Row) -> str:
+    more = f" and {row['running'] - 1} more" if row["running"] > 1 else ""
+    return shortened(f"{row['op'] or 'collective'} in {row['communicator']}", 32) + more
+
+
+def _launched(row: Row) -> str:
+    """When the next activity was launched, from the begin of the exposure on."""
+    launched = row["after_launch_ns"]
+    if launched is None:
+        return "?"
+    return f"{span(abs(launched))} {'before' if launched < 0 else 'after'}"
+
+
+def print_rules(rules: Sequence[Rule], console: Console) -> None:
+    """All rules: what each asks, and its thresholds."""
+    for rule in rules:
+        console.print(Text.assemble((f"{rule.id:>3} {rule.title}", "bold"), f"  ({rule.family})"))
+        console.print(Text(f"    {rule.asks}"))
+        for name, limit in rule.limits.items():
+            console.print(Text(f"    {rule.id}.{name} = {limit.value:g} {limit.says}", "dim"))
+
+
+def print_rule(rule: Rule, console: Console) -> None:
+    """One rule in full: question, thresholds, advice and where it is from."""
+    console.print(Text.assemble((f"{rule.id} {rule.title}", "bold"), f"  ({rule.family})"))
+    console.print(Text(plain(rule.asks)))
+    for name, limit in rule.limits.items():
+        line = f"  {rule.id}.{name} = {limit.value:g} {limit.unit}: {limit.says}"
+        console.print(Text(line))
+    for advice in rule.advice:
+        console.print(Text(f"Advice: {plain(advice.do)}"))
+        console.print(Text(f"Why: {plain(advice.why)}"))
+        console.print(Text(f"Source: {plain(advice.source)}"))
