@@ -14,7 +14,7 @@ DECLARED := pyproject.toml commscope/_version.py
 FOLDERS := $(shell find commscope parsers dashboards sample_traces -type d -not -name __pycache__ 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format sizes layers types test-lowest test-wheel bench docs clean
+.PHONY: help demo test lint format sizes layers types test-lowest test-wheel bench bench-job docs clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -66,6 +66,12 @@ bench: .venv/.installed .venv-hta/.installed $(BENCH_SIZES:%=benchmarks/data/tra
 
 benchmarks/data/trace_%mb.json: benchmarks/make_traces.py
 	$(PYTHON) benchmarks/make_traces.py --megabytes $* --output $@
+
+bench-job: .venv/.installed benchmarks/data/job ## measure a job of eight ranks against json.load
+	$(PYTHON) benchmarks/compare.py --only commscope --only json.load $(BENCH_ARGS) benchmarks/data/job
+
+benchmarks/data/job: benchmarks/make_traces.py
+	$(PYTHON) benchmarks/make_traces.py --megabytes 200 --ranks 8 --output $@
 
 docs: .venv/.installed ## write what the pages show of the program anew
 	.venv/bin/python tools/gen_docs.py

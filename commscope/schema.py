@@ -54,6 +54,7 @@ EVENTS = pa.schema(
         _column("launch_ns", pa.int64(), "begin of the launching call", unit="ns", nullable=True),
         _column("step", pa.int64(), "number of the step it was launched in", nullable=True),
         _column("bytes", pa.int64(), "bytes moved by a copy", unit="bytes", nullable=True),
+        _column("workgroups", pa.int64(), "work-groups (blocks) of a kernel", nullable=True),
         _column("flags", pa.uint16(), "bits of commscope.schema.Flag"),
     ]
 )

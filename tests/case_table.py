@@ -50,6 +50,11 @@ class CaseTable:
 
     rows: dict[str, list[Row]] = field(default_factory=dict)
     withheld: Counter[str] = field(default_factory=Counter)
+    tables: list[str] = field(default_factory=list)  #: of jobs with known answers
+
+    def note(self, table: str) -> None:
+        """A table that is shown as it is."""
+        self.tables.append(table)
 
     def add(self, file: str, row: Row) -> None:
         """One more figure of a file."""

@@ -48,6 +48,11 @@ def case_table(pytestconfig: pytest.Config) -> CaseTable:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    tables = terminalreporter.config.stash[_TABLE].tables
+    if tables:
+        terminalreporter.section("simulated jobs: planted causes and what was found")
+        for table in tables:
+            terminalreporter.write_line(table)
     lines = list(terminalreporter.config.stash[_TABLE].lines())
     if lines:
         terminalreporter.section("real cases: ours and verified")

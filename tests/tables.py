@@ -37,6 +37,7 @@ class Gpu:
     kind: str = "kernel"
     correlation: int | None = None
     flags: int = 0
+    queue: int | None = None
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,8 @@ def _events(rows: Sequence[Gpu]) -> pa.Table:
         PARSED_EVENTS,
         [
             {
-                "rank": row.rank, "device": row.device, "stream": row.stream, "kind": row.kind,
-                "name": row.name, "start_ns": row.start, "dur_ns": row.dur,
+                "rank": row.rank, "device": row.device, "stream": row.stream, "queue": row.queue,
+                "kind": row.kind, "name": row.name, "start_ns": row.start, "dur_ns": row.dur,
                 "correlation": row.correlation, "flags": row.flags,
             }
             for row in rows

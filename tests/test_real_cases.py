@@ -9,15 +9,14 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
-from functools import cache
-from pathlib import PurePosixPath
+from dataclasses import asdict, fields
 from typing import Any
 
 import pytest
 import reference
 import verified
 from case_table import CaseTable, Row
+from real_runs import RUNS, Report, Run, each_run, path_of_run, report_of
 from reference import COMMUNICATION, COPY, Partition, Recording
 from support import case
 from verified import FACTS, TOLERANCE_NS
@@ -25,49 +24,14 @@ from verified import FACTS, TOLERANCE_NS
 import commscope
 from commscope.errors import NoDeviceEvents
 
-Report = dict[str, Any]
-
-#: Folders that hold files of many jobs; every other folder is one job, loaded as a whole.
-_COLLECTIONS = {"kineto", "amd/kineto"}
 _PARTS = [part.name for part in fields(Partition)]
 
-
-@dataclass(frozen=True)
-class Run:
-    """What is given to the program at once, and the files of it that hold a rank."""
-
-    path: str
-    files: tuple[str, ...]
-
-
-def _path_of_run(file: str) -> str:
-    folder = PurePosixPath(file).parent.as_posix()
-    return file if folder in _COLLECTIONS else folder
-
-
-def _runs() -> list[Run]:
-    files: dict[str, list[str]] = {}
-    for file in FACTS:
-        if FACTS[file]["counts"].get("kernels") != 0:
-            files.setdefault(_path_of_run(file), []).append(file)
-    return [Run(path, tuple(found)) for path, found in sorted(files.items())]
-
-
-RUNS = _runs()
 WITHOUT_GPU = [file for file, facts in FACTS.items() if facts["counts"].get("kernels") == 0]
-
-each_run = pytest.mark.parametrize("run", RUNS, ids=lambda run: run.path)
 
 
 def _files_with(key: str) -> Any:
     files = [file for run in RUNS for file in run.files if FACTS[file].get(key)]
     return pytest.mark.parametrize("file", files)
-
-
-@cache
-def _report(path: str) -> Report:
-    found: Report = commscope.analyze(commscope.load([case(path)])).to_dict()
-    return found
 
 
 def _recordings(run: Run) -> dict[int, Recording]:
@@ -77,13 +41,13 @@ def _recordings(run: Run) -> dict[int, Recording]:
     recordings = verified.read(run.files[0]).recordings
     if len(recordings) > 1:
         return {one.rank: one for one in recordings if one.rank is not None}
-    (rank,) = _report(run.path)["ranks"]
+    (rank,) = report_of(run.path)["ranks"]
     return {rank["rank"]: recordings[0]}
 
 
 def _rank_of(file: str) -> Report:
     """The program's entry for the rank that a file holds."""
-    ranks: list[Report] = _report(_path_of_run(file))["ranks"]
+    ranks: list[Report] = report_of(path_of_run(file))["ranks"]
     if len(ranks) == 1:
         return ranks[0]
     (found,) = (one for one in ranks if one["rank"] == FACTS[file]["says"]["rank"])
@@ -92,7 +56,7 @@ def _rank_of(file: str) -> Report:
 
 def _steps_of(file: str) -> list[Report]:
     rank = _rank_of(file)["rank"]
-    steps: list[Report] = _report(_path_of_run(file))["steps"]
+    steps: list[Report] = report_of(path_of_run(file))["steps"]
     return [one for one in steps if one["rank"] == rank and one["start_ns"] is not None]
 
 
@@ -105,7 +69,7 @@ def _shown(path: str, partition: Report | None, table: CaseTable) -> dict[str, i
     partition = partition or dict.fromkeys(_PARTS)
     hidden = [name for name in _PARTS if partition[name] is None]
     if hidden:
-        assert _is_withheld(_report(path)), f"{hidden} are null and no rule says why"
+        assert _is_withheld(report_of(path)), f"{hidden} are null and no rule says why"
         table.withheld[path] += len(hidden)
     return {name: partition[name] for name in _PARTS if name not in hidden}
 
@@ -124,7 +88,7 @@ def test_file_without_gpu_activity(file: str) -> None:
 
 @each_run
 def test_partition_adds_up(run: Run) -> None:
-    for one in _partitions(_report(run.path)):
+    for one in _partitions(report_of(run.path)):
         if any(one[name] is None for name in _PARTS):
             continue
         parts = one["compute_ns"] + one["exposed_comm_ns"] + one["exposed_copy_ns"] + one["idle_ns"]
@@ -134,7 +98,7 @@ def test_partition_adds_up(run: Run) -> None:
 
 @each_run
 def test_overlap_ratio_is_null_without_communication(run: Run) -> None:
-    for one in _partitions(_report(run.path)):
+    for one in _partitions(report_of(run.path)):
         if not one["communication_ns"]:
             assert one["overlap_ratio"] is None
         elif one["overlap_ratio"] is not None:
@@ -144,7 +108,7 @@ def test_overlap_ratio_is_null_without_communication(run: Run) -> None:
 
 @each_run
 def test_steps_tile_and_only_the_last_is_open(run: Run) -> None:
-    report = _report(run.path)
+    report = report_of(run.path)
     for rank in report["ranks"]:
         steps = [one for one in report["steps"] if one["rank"] == rank["rank"]]
         active = [one for one in steps if one["start_ns"] is not None]
@@ -154,13 +118,13 @@ def test_steps_tile_and_only_the_last_is_open(run: Run) -> None:
 
 @each_run
 def test_ranks_of_the_run(run: Run) -> None:
-    assert [one["rank"] for one in _report(run.path)["ranks"]] == sorted(_recordings(run))
+    assert [one["rank"] for one in report_of(run.path)["ranks"]] == sorted(_recordings(run))
 
 
 @each_run
 def test_whole_trace_equals_the_reference(run: Run, case_table: CaseTable) -> None:
     recordings = _recordings(run)
-    for rank in _report(run.path)["ranks"]:
+    for rank in report_of(run.path)["ranks"]:
         expected = asdict(verified.whole(recordings[rank["rank"]]))
         shown = _shown(run.path, rank["partition"], case_table)
         assert shown == {name: expected[name] for name in shown}
@@ -168,7 +132,7 @@ def test_whole_trace_equals_the_reference(run: Run, case_table: CaseTable) -> No
 
 @each_run
 def test_annotated_steps_equal_the_reference(run: Run, case_table: CaseTable) -> None:
-    report = _report(run.path)
+    report = report_of(run.path)
     for rank, recording in _recordings(run).items():
         if not recording.annotations:
             continue
@@ -186,7 +150,7 @@ def test_annotated_steps_equal_the_reference(run: Run, case_table: CaseTable) ->
 @each_run
 def test_step_times_are_those_of_the_trace(run: Run) -> None:
     """Times are since the origin, which is on the wall clock where the file has one."""
-    report = _report(run.path)
+    report = report_of(run.path)
     origin = report["clock"]["origin_ns"]
     bases = {verified.read(file).base_ns - origin for file in run.files}
     for rank, recording in _recordings(run).items():
@@ -201,7 +165,7 @@ def test_step_times_are_those_of_the_trace(run: Run) -> None:
 
 @each_run
 def test_steps_without_gpu_activity_have_no_numbers(run: Run) -> None:
-    for step in _report(run.path)["steps"]:
+    for step in report_of(run.path)["steps"]:
         if step["start_ns"] is None:
             numbers = (step["partition"] or {}).values()
             assert not any(value is not None for value in numbers)
@@ -311,7 +275,7 @@ def _counts(file: str) -> dict[str, int]:
 def test_verified_counts(file: str, case_table: CaseTable) -> None:
     rank = _rank_of(file)
     (source,) = (
-        one for one in _report(_path_of_run(file))["inputs"] if one["rank"] == rank["rank"]
+        one for one in report_of(path_of_run(file))["inputs"] if one["rank"] == rank["rank"]
     )
     ours = {
         "events": source["events"],
@@ -333,12 +297,12 @@ def test_what_is_known_of_the_rank(file: str) -> None:
 
 
 def test_unlinked_kernels_are_said() -> None:
-    report = _report("kineto/mi300x_resnet_ddp8_rank0.json.gz")
+    report = report_of("kineto/mi300x_resnet_ddp8_rank0.json.gz")
     assert report["launch"][0]["unlinked"] == 757
     assert any("757" in one["says"] for one in report["trust"]["checks"])
 
 
 @each_run
 def test_report_is_json_of_the_contract(run: Run) -> None:
-    text = json.dumps(_report(run.path), allow_nan=False)
+    text = json.dumps(report_of(run.path), allow_nan=False)
     assert json.loads(text)["schema"] == "commscope.report/1"

@@ -118,7 +118,7 @@ class _Facts:
             in_time=(launch != NONE) & in_time,
             starts_when=starts_when,
             is_pause=near.is_pause(timeline),
-            same_stream=near.same("stream", near.running),
+            same_stream=near.same("stream", np.where(starts_when, near.ended, near.running)),
             same_queue=near.shares_queue(host),
             is_tail=near.is_tail(trace, timeline, host),
             blocking=blocking,
@@ -161,10 +161,11 @@ class _Near:
         self.running, self.ended = self._running(comm), self._ended(comm)
 
     def _running(self, comm: Int64) -> Int64:
-        """The communication begun last as each exposure begins."""
+        """Of the communication that runs as each exposure begins, what ends last."""
         order = comm[np.argsort(self._start[comm], kind="stable")]
         place = np.searchsorted(self._start[order], self._exposures.start, side="right") - 1
-        return np.append(order, -1)[place]
+        reach = np.maximum.accumulate(self._end[order]) if len(order) else order
+        return np.asarray(order[np.searchsorted(reach, reach[place])])
 
     def _ended(self, comm: Int64) -> Int64:
         """The communication that ends as the next activity begins; -1 where none does."""

@@ -10,7 +10,7 @@ from commscope.analysis.percentiles import group_percentile
 from commscope.analysis.timeline import Timeline
 from commscope.analysis.windows import Windows
 from commscope.classify import ActivityClass
-from commscope.columns import NONE, Int64, codes, nullable
+from commscope.columns import NONE, Int64, codes, int64, nullable
 from commscope.intervals import measure
 from commscope.trace import Trace
 
@@ -20,11 +20,12 @@ _BESIDE = 0.9
 
 
 def contention_table(trace: Trace, timeline: Timeline, windows: Windows) -> pa.Table:
-    """One row a rank and name of a compute kernel that ran both beside communication and alone.
+    """One row a rank and compute kernel that ran both beside communication and alone.
 
     ``beside`` and ``alone`` count them, ``beside_p50_ns`` and ``alone_p50_ns`` are their median
     lengths, ``stretch`` is the ratio, and ``extra_ns`` how much longer all of those beside took
-    than as many alone. A kernel is known by its name; only those that begin in ``windows`` count.
+    than as many alone. A kernel is known by its name and its number of work-groups, null where the
+    trace does not tell that; only those that begin in ``windows`` count.
     """
     found = timeline.activities
     begin = found.start_ns + timeline.shift_ns[found.rank]
@@ -35,7 +36,8 @@ def contention_table(trace: Trace, timeline: Timeline, windows: Windows) -> pa.T
     covered = measure(timeline.communication, start, start + length)
     name, names = codes(trace.events, "name")
     of_name = name[found.row[rows]]
-    group, first = group_rows([found.rank[rows], of_name])
+    grid = int64(trace.events, "workgroups")[found.row[rows]]
+    group, first = group_rows([found.rank[rows], of_name, grid])
     beside = _Half(group, length, covered >= _BESIDE * length, len(first))
     alone = _Half(group, length, covered == 0, len(first))
     both = np.flatnonzero((beside.count > 0) & (alone.count > 0))
@@ -44,6 +46,7 @@ def contention_table(trace: Trace, timeline: Timeline, windows: Windows) -> pa.T
         {
             "rank": timeline.ranks[found.rank[rows[first[both]]]],
             "name": pa.array([names[n] for n in of_name[first[both]].tolist()], pa.string()),
+            "workgroups": nullable(grid[first[both]]),
             "beside": beside.count[both],
             "alone": alone.count[both],
             "beside_p50_ns": nullable(beside.p50[both]),

@@ -13,16 +13,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from commscope.analysis.across import Across
+from commscope.analysis.minima import Minima
 from commscope.analysis.timeline import Timeline
 from commscope.analysis.waiting import on_axis
 from commscope.analysis.windows import Windows
 from commscope.classify import ActivityClass
-from commscope.columns import Bool, Int64
+from commscope.columns import Int64, where_equal
 from commscope.intervals import Intervals, difference
 
 WAIT, TRANSFER, UNMATCHED = range(3)
 #: Names of the parts of exposed communication, by their numbers.
 PARTS = ("wait", "transfer", "unmatched")
+#: Stamps of different queues differ by this much: what ends within it ends at once.
+_STAMPS_NS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,7 @@ def gaps_of(timeline: Timeline, across: Across, windows: Windows) -> Gaps:
     return Gaps(
         exposures, exposure, exposures.rank[exposure], start, end, part,
         step=windows.at(timeline, start),
-        call=_calls_at(timeline, across, start, part),
+        call=_calls_at(timeline, across, start, part, exposures.end[exposure]),
     )  # fmt: skip
 
 
@@ -129,39 +132,46 @@ def _of_rank(rank_of: Int64, ordered: Int64, place: Int64, rank: Int64) -> Int64
     return np.where((found >= 0) & (rank_of[found] == rank), found, -1)
 
 
-def _calls_at(timeline: Timeline, across: Across, times: Int64, part: Int64) -> Int64:
+def _calls_at(timeline: Timeline, across: Across, times: Int64, part: Int64, limit: Int64) -> Int64:
     """The collective that each gap, which begins then, is due to.
 
     Of several that run: in waiting the one that is complete first, for its last member ends the
-    wait; else the one that ends last.
+    wait; else the last to end within the exposure, which ends by ``limit``: what runs on beside
+    compute did not keep it; if all run on, the one that ends last. A gather goes before others that
+    end with it, as it is what compute waits for.
     """
     _, start, end = on_axis(timeline, across.calls)
-    matching = across.matching
-    alone = matching.instance < 0
-    arrival = start + matching.wait_ns
-    order = np.argsort(start, kind="stable")
-    reach = np.maximum.accumulate(end[order]) if len(order) else end
-    best = np.full(len(times), -1)
-    value = np.full(len(times), np.iinfo(np.int64).max)
-    place = np.searchsorted(start[order], times, side="right") - 1
-    open_ = np.flatnonzero(place >= 0)
-    while len(open_):
-        row, at = order[place[open_]], times[open_]
-        state = np.where(alone[row], UNMATCHED, np.where(arrival[row] > at, WAIT, TRANSFER))
-        fits = (end[row] > at) & (state == part[open_])
-        rated = np.where(state == WAIT, arrival[row], -end[row])
-        better = fits & (rated < value[open_])
-        best[open_[better]], value[open_[better]] = row[better], rated[better]
-        place[open_] -= 1
-        more = place[open_] >= 0
-        more[more] = reach[place[open_[more]]] > at[more]
-        open_ = open_[more]
-    return best
+    arrival = start + across.matching.wait_ns
+    alone = across.matching.instance < 0
+    is_gather = where_equal(across.calls, "op", "all_gather")
+    found = np.full(len(times), -1)
+    for number, rows in ((TRANSFER, ~alone), (UNMATCHED, alone)):
+        mine, row = part == number, np.flatnonzero(rows)
+        ends = limit[mine] + _STAMPS_NS
+        row = row[np.lexsort((~is_gather[row], -end[row]))]
+        found[mine] = row[_last_to_end(arrival[row], end[row], times[mine], ends)]
+    mine, row = part == WAIT, np.flatnonzero(arrival > start)
+    found[mine] = row[_first_to_end(start[row], arrival[row], times[mine])]
+    return found
 
 
-def covered_by(gaps: Gaps, rows: Bool, steps: int) -> Int64:
-    """For each window of a step how much of it the chosen gaps take."""
-    inside = rows & (gaps.step >= 0)
-    total = np.zeros(steps, np.int64)
-    np.add.at(total, gaps.step[inside], gaps.length[inside])
-    return total
+def _last_to_end(start: Int64, end: Int64, times: Int64, limit: Int64) -> Int64:
+    """Of the intervals that hold each time, the last to end by the limit; if none, the last.
+
+    The intervals are in order of their ends, the last to end first.
+    """
+    behind, place = Minima(start), np.append(np.arange(len(end)), -1)
+    # From the last to end on, the first begun by then; places behind the intervals are none.
+    within, last = (
+        place[behind.first_at_most(first, times)]
+        for first in (np.searchsorted(-end, -limit, side="left"), np.zeros_like(times))
+    )
+    holds = (within >= 0) & (np.append(end, 0)[within] > times)
+    return np.where(holds, within, last)
+
+
+def _first_to_end(start: Int64, end: Int64, times: Int64) -> Int64:
+    """Of the intervals that hold each time, the one that ends first; there is one."""
+    order = np.argsort(end, kind="stable")
+    place = np.searchsorted(end[order], times, side="right")
+    return np.asarray(order[Minima(start[order]).first_at_most(place, times)])

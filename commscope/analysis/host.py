@@ -33,7 +33,8 @@ _LOOP_NS = 100_000
 class Blocked:
     """Calls during which a thread can do nothing else, in order; times on the axis.
 
-    ``name`` is a place in ``HostCalls.names``; a loop of queries is one call.
+    ``name`` is a place in ``HostCalls.names``; a loop of queries is one call, and what is called
+    inside another call is part of that.
     """
 
     start: Int64
@@ -152,7 +153,11 @@ def _of_lane(calls: _Calls, rows: Int64, blocks: Bool, is_query: Bool) -> Blocke
     first = np.flatnonzero(~goes_on)
     last = np.append(first[1:], len(rows)) - 1
     chosen = (blocks | is_query)[rows[first]]
-    return Blocked(start[first][chosen], end[last][chosen], calls.name[rows[first]][chosen])
+    first, last = first[chosen], last[chosen]
+    outer = np.ones(len(first), np.bool_)
+    outer[1:] = end[last][1:] > np.maximum.accumulate(end[last])[:-1]
+    first, last = first[outer], last[outer]
+    return Blocked(start[first], end[last], calls.name[rows[first]])
 
 
 def blocking_call_at(host: HostCalls, lane: Int64, time: Int64) -> tuple[Int64, Int64]:

@@ -17,12 +17,13 @@ import numpy as np
 from commscope.analysis.across import Across
 from commscope.analysis.groups import group_rows
 from commscope.analysis.host import ACTIONS, HostCalls
+from commscope.analysis.minima import Minima
 from commscope.analysis.percentiles import group_percentile
 from commscope.analysis.pipeline import PIPELINE
 from commscope.analysis.timeline import Timeline
 from commscope.analysis.waiting import on_axis
 from commscope.analysis.windows import Windows
-from commscope.columns import NONE, Bool, Int64
+from commscope.columns import NONE, Bool, Int64, int64
 from commscope.intervals import Intervals, difference, intersection, measure
 
 #: What a rank can have been busy with, more telling first where two are as long.
@@ -239,21 +240,21 @@ def _actions(timeline: Timeline, host: HostCalls, members: _Members, reason: Int
 
 
 def _followed(timeline: Timeline, across: Across, members: _Members, reason: Int64) -> Int64:
-    """For those whose last member waited itself, the instance in which it waited longest."""
+    """For those whose last member waited itself, the instance in which it did so longest.
+
+    What it did at the same time, computing for instance, did not make it late.
+    """
     found = np.full(members.count, -1)
-    rank, start, _ = on_axis(timeline, across.calls)
-    wait, instance = across.matching.wait_ns, across.matching.instance
+    _, start, _ = on_axis(timeline, across.calls)
+    wait = int64(across.calls, "exposed_wait_ns")
     waits = np.flatnonzero(wait > _LEAST_NS)
     waits = waits[np.argsort(start[waits], kind="stable")]
-    place = members.of_last()
-    for number in np.flatnonzero(reason == WAITED).tolist():
-        begin, end = members.begin[place[number]], members.arrival[place[number]]
-        own = rank[members.row[place[number]]]
-        low, high = np.searchsorted(start[waits], (begin - 1, end))
-        rows = waits[low:high]
-        rows = rows[(rank[rows] == own) & (instance[rows] != number)]
-        if len(rows):
-            found[number] = instance[rows[wait[rows].argmax()]]
+    number = np.flatnonzero(reason == WAITED)
+    place = members.of_last()[number]
+    low, high = np.searchsorted(start[waits], (members.begin[place], members.arrival[place]))
+    some, longest = high > low, Minima(-wait[waits])
+    first = longest.first_at_most(low[some], longest.least(low[some], high[some]))
+    found[number[some]] = across.matching.instance[waits[first]]
     return found
 
 

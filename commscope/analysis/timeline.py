@@ -19,6 +19,9 @@ _LATE = int(np.iinfo(np.int64).max)
 #: Of all ranks in a row; the first of them begins within 4e18, and the sums must not wrap.
 _LONGEST = 2**62
 _DAY_NS = 86_400 * 10**9
+#: Two ranks on the axis are 1 ms apart at least, and no host is taken to run for longer than 15
+#: minutes before or after its device.
+_LEAST_APART, _MOST_APART = 10**6, 900 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,9 @@ def timeline_of(trace: Trace) -> Timeline:
     found = _activities(trace, ranks)
     first, last = _spans(found, len(ranks))
     _require_room(first, last)
-    shift = np.concatenate(([0], np.cumsum(last - first + 1)[:-1])) - first
+    before, after = _room(trace, ranks, first, last)
+    length = before + (last - first) + after
+    shift = np.cumsum(length) - length + before - first
     start, end = found.start_ns + shift[found.rank], found.end_ns + shift[found.rank]
     is_comm, is_compute = (
         found.of(k) for k in (ActivityClass.COMMUNICATION, ActivityClass.COMPUTE)
@@ -99,6 +104,20 @@ def _require_room(first: Int64, last: Int64) -> None:
             f"the captures of {len(first)} ranks span {total / _DAY_NS:,.0f} days, added up: too "
             "long for one trace; show one capture at a time"
         )
+
+
+def _room(trace: Trace, ranks: Int64, first: Int64, last: Int64) -> tuple[Int64, Int64]:
+    """How far each rank keeps from the others, so that what its host did is apart from theirs."""
+    start = int64(trace.host, "start_ns")
+    end = start + int64(trace.host, "dur_ns")
+    rank = np.searchsorted(ranks, int64(trace.host, "rank"))
+    earliest, latest = first.copy(), last.copy()
+    np.minimum.at(earliest, rank, start)
+    np.maximum.at(latest, rank, end)
+    before, after = (
+        np.clip(of, _LEAST_APART, _MOST_APART) for of in (first - earliest, latest - last)
+    )
+    return before, after
 
 
 def counting(events: pa.Table) -> Bool:

@@ -30,8 +30,8 @@ def explain(rule: str, style: str | None, output: Path | None) -> None:
 
 
 def _rule(wanted: str) -> Rule:
-    rules = {rule.id: rule for rule in all_rules()}
-    found = rules.get(wanted.strip().upper())
-    if found is None:
-        raise UsageError(f"no rule {wanted}: there are {', '.join(rules)}")
-    return found
+    named = [rule for rule in all_rules() if rule.id.casefold() == wanted.strip().casefold()]
+    if not named:
+        ids = ", ".join(rule.id for rule in all_rules())
+        raise UsageError(f"no rule {wanted}: there are {ids}")
+    return named[0]

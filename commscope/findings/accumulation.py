@@ -10,10 +10,10 @@ import numpy as np
 from commscope.analysis.result import Analysis
 from commscope.classify import ActivityClass
 from commscope.columns import NONE, Int64, codes, int64
+from commscope.findings import needs
 from commscope.findings.case import Case
 from commscope.findings.model import Advice, Measured
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
-from commscope.units import span
 
 _REDUCES = ("all_reduce", "reduce_scatter")
 #: Roles whose reductions are of activations, not of gradients.
@@ -35,12 +35,13 @@ def look_accumulation(case: Case, limits: Mapping[str, float]) -> Outcome:
         return NOTHING
     rows = case.due_to("dependency", "step_tail", "host_late", "host_sync", "unknown")
     rows &= np.isin(case.gaps.call, surplus)
-    what = case.main_collective(rows)
+    mostly = case.main_collective(rows)
     claimed = case.claim(rows)
     a_step = case.a_step(claimed)
     says = (
-        f"gradients are reduced {count} times for one step of the optimizer ({what}); "
-        f"{span(a_step)} a step of this are exposed before the last micro-step"
+        f"gradients are reduced {count} times for one step of the optimizer"
+        f"{f' (mostly {mostly})' if mostly else ''}; {case.spoken(a_step)} of this are exposed "
+        "before the last micro-step"
     )
     measured = {"exposed": Measured(a_step, "ns"), "times": Measured(count, "count")}
     return Outcome((Draft(says, claimed, rows, measured=measured),))
@@ -68,12 +69,12 @@ def _surplus(analysis: Analysis) -> tuple[Int64, list[int]]:
 
 
 def _reductions(analysis: Analysis) -> Int64:
-    """The reductions of gradients that belong to a step."""
+    """The reductions of gradients that belong to a step and tell their size."""
     calls = analysis.across.calls
     code, words = codes(calls, "op")
     is_reduce = np.array([word in _REDUCES for word in words] + [False])[code]
     roles = np.array([role not in _NOT_GRADIENTS for role in analysis.across.roles] + [False])
-    of_gradients = roles[int64(calls, "communicator")]
+    of_gradients = roles[int64(calls, "communicator")] & (int64(calls, "bytes") > 0)
     return np.flatnonzero(is_reduce & of_gradients & (int64(calls, "step") != NONE))
 
 
@@ -129,5 +130,6 @@ RULES = (
             ),
         ),
         {"min_times": Limit(2, "count", "reductions of the same gradients in a step")},
+        needs=(needs.marked_steps, needs.sizes),
     ),
 )  # fmt: skip

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from commscope.analysis.causes import CAUSES
-from commscope.analysis.gaps import Gaps, covered_by
+from commscope.analysis.gaps import Gaps
 from commscope.analysis.groups import group_rows
 from commscope.analysis.result import Analysis
 from commscope.columns import NONE, Bool, Int64, codes, int64
 from commscope.findings.model import Evidence, Grade, Metric, Trust
 from commscope.findings.withheld import is_withheld
-from commscope.intervals import measure
-from commscope.units import size
+from commscope.intervals import Intervals, difference, measure
+from commscope.units import size, span
 
 _SHOWN = 3
 #: Shares of the median step from which on a finding is of high, medium and low severity.
@@ -29,7 +29,7 @@ HIGH, MEDIUM, LOW = 0.10, 0.05, 0.02
 
 @dataclass(slots=True)
 class Case:
-    """An analysis with what of it can be judged, and which gaps are claimed already.
+    """An analysis with what of it can be judged, and what of that nothing claims yet.
 
     Arrays of windows have an entry a step and rank with activity: those of ``Analysis.windows``.
     """
@@ -39,12 +39,12 @@ class Case:
     usable: Bool  #: gaps that rules may judge
     counts: Bool  #: windows that count: closed steps, or all where there are none
     number: Int64  #: the step of each window
-    claimed: Bool = field(init=False)
-    idle_claimed_ns: Int64 = field(init=False)  #: of each window
+    left_ns: Int64 = field(init=False)  #: of each gap, what no finding claims; 0 if not usable
+    idle_left_ns: Int64 = field(init=False)  #: of each window that counts, likewise
 
     def __post_init__(self) -> None:
-        self.claimed = np.zeros(len(self.usable), np.bool_)
-        self.idle_claimed_ns = np.zeros(len(self.counts), np.int64)
+        self.left_ns = np.where(self.usable, self.gaps.length, 0)
+        self.idle_left_ns = np.where(self.counts, self.inside(self.idle), 0)
 
     @classmethod
     def of(cls, analysis: Analysis, trust: Trust) -> Case:
@@ -76,34 +76,51 @@ class Case:
         return windows.end_ns - windows.start_ns
 
     @property
+    def idle(self) -> Intervals:
+        """When nothing runs on a rank, between its first and last activity, on the axis."""
+        timeline = self.analysis.timeline
+        first, last = timeline.first_ns + timeline.shift_ns, timeline.last_ns + timeline.shift_ns
+        return difference(Intervals(first, last), timeline.busy)
+
+    def inside(self, times: Intervals) -> Int64:
+        """How much of each window these times are."""
+        return measure(times, *self.analysis.windows.axis(self.analysis.timeline))
+
+    @property
     def step_ns(self) -> int:
         """The median length of a step that counts."""
         return round(float(np.median(self.length[self.counts]))) if self.counts.any() else 0
 
     def due_to(self, *causes: str) -> Bool:
-        """Usable gaps with one of these causes that nothing claims yet."""
+        """Gaps with one of these causes of which something is left to claim."""
         wanted = [CAUSES.index(cause) for cause in causes]
-        return self.usable & ~self.claimed & np.isin(self.analysis.causes.cause, wanted)
+        return (self.left_ns > 0) & np.isin(self.analysis.causes.cause, wanted)
 
-    def claim(self, rows: Bool) -> Int64:
-        """Claims gaps for a finding; how much that is of each window."""
-        rows = rows & self.usable & ~self.claimed
-        self.claimed |= rows
-        return self.time_of(rows)
+    def claim(self, rows: Bool, but: float = 0.0) -> Int64:
+        """Claims what is left of gaps, but for a share; how much it is of each window."""
+        taken = np.where(rows, self.left_ns - (self.left_ns * but).astype(np.int64), 0)
+        self.left_ns = self.left_ns - taken
+        return self._of_windows(taken)
 
-    def claim_idle(self, idle_ns: Int64) -> Int64:
-        """Claims idle time of each window for a finding, as far as it is not claimed yet."""
-        windows = self.analysis.windows
-        idle = self.length - measure(
-            self.analysis.timeline.busy, *windows.axis(self.analysis.timeline)
-        )
-        granted = np.clip(np.where(self.counts, idle_ns, 0), 0, idle - self.idle_claimed_ns)
-        self.idle_claimed_ns = self.idle_claimed_ns + granted
-        return granted
+    def claim_idle(self, idle: Intervals) -> Int64:
+        """Claims idle time, as far as it is left; how much it is of each window."""
+        taken = np.minimum(self.inside(idle), self.idle_left_ns)
+        self.idle_left_ns = self.idle_left_ns - taken
+        return taken
 
-    def time_of(self, rows: Bool) -> Int64:
-        """How much of each window these gaps are."""
-        return covered_by(self.gaps, rows, len(self.number))
+    def left_of(self, rows: Bool) -> Int64:
+        """How much of each window is left to claim of these gaps."""
+        return self._of_windows(np.where(rows, self.left_ns, 0))
+
+    def restore(self, left_ns: Int64, idle_left_ns: Int64) -> None:
+        """Takes back all claims since these were what is left."""
+        self.left_ns, self.idle_left_ns = left_ns, idle_left_ns
+
+    def _of_windows(self, of_gap: Int64) -> Int64:
+        inside = self.gaps.step >= 0
+        total = np.zeros(len(self.number), np.int64)
+        np.add.at(total, self.gaps.step[inside], of_gap[inside])
+        return total
 
     def bound(self, claimed_ns: Int64) -> int:
         """How much shorter the median step would be without so much of each window."""
@@ -115,33 +132,57 @@ class Case:
         return round(float(np.median(gain))) if gain else 0
 
     def a_step(self, claimed_ns: Int64) -> int:
-        """The claimed time of a step on the rank with most of it (median over steps)."""
+        """The claimed time of a step on the rank with most of it (median over steps).
+
+        Where ranks take turns in having it, that is less than what can be won: then it is this.
+        """
         per_rank = [
             float(np.median(claimed_ns[self.counts & (self.analysis.windows.rank == rank)]))
             for rank in np.unique(self.analysis.windows.rank[self.counts])
         ]
-        return round(max(per_rank, default=0.0))
+        return max(round(max(per_rank, default=0.0)), self.bound(claimed_ns))
+
+    @property
+    def each(self) -> str:
+        """What times and counts are of, in words."""
+        has_steps = self.analysis.trace.step_source.kind != "whole_trace"
+        return "a step" if has_steps else "in the trace"
+
+    def spoken(self, ns: int) -> str:
+        """A time of each step, in words."""
+        return f"{span(ns)} {self.each}"
 
     def ranks_of(self, claimed_ns: Int64) -> list[int]:
         """The ranks that have most of it: at least half of what the worst has."""
         total = self.analysis.windows.sums(np.where(self.counts, claimed_ns, 0), len(self.ranks))
         return [self.ranks[i] for i in np.flatnonzero(total * 2 >= max(total.max(initial=0), 1))]
 
-    def evidence(self, rows: Bool) -> tuple[Evidence, ...]:
-        """The longest of these gaps, on their ranks' clocks."""
-        places = np.flatnonzero(rows)
-        longest = places[np.argsort(-self.gaps.length[places], kind="stable")][:_SHOWN]
-        return tuple(self._evidence(place) for place in longest.tolist())
+    def evidence(self, rows: Bool, *others: Intervals) -> tuple[Evidence, ...]:
+        """The longest of gaps and of other times, which do not overlap, in windows that count."""
+        parts = (Intervals(self.gaps.start[rows], self.gaps.end[rows]), *others)
+        starts = np.sort(np.concatenate([part.starts for part in parts]))
+        ends = np.sort(np.concatenate([part.ends for part in parts]))
+        starts, ends = self._cut_at_steps(starts, ends)
+        window = self.analysis.windows.at(self.analysis.timeline, starts)
+        places = np.flatnonzero(np.append(self.counts, False)[window])
+        longest = places[np.argsort((starts - ends)[places], kind="stable")][:_SHOWN]
+        return tuple(self.moment(int(starts[i]), int(ends[i])) for i in longest)
 
-    def _evidence(self, place: int) -> Evidence:
-        rank, window = int(self.gaps.rank[place]), int(self.gaps.step[place])
-        shift = int(self.analysis.timeline.shift_ns[rank])
-        return Evidence(
-            rank=self.ranks[rank],
-            step=int(self.number[window]) if window >= 0 else None,
-            t0_ns=int(self.gaps.start[place]) - shift,
-            t1_ns=int(self.gaps.end[place]) - shift,
-        )
+    def _cut_at_steps(self, starts: Int64, ends: Int64) -> tuple[Int64, Int64]:
+        edges = np.unique(np.concatenate(self.analysis.windows.axis(self.analysis.timeline)))
+        holds = np.searchsorted(starts, edges, side="left") - 1
+        edges = edges[(holds >= 0) & (edges < np.append(ends, NONE)[holds])]
+        return np.sort(np.concatenate((starts, edges))), np.sort(np.concatenate((ends, edges)))
+
+    def moment(self, start: int, end: int) -> Evidence:
+        """A time on the axis, by rank, step and the rank's own clock."""
+        timeline = self.analysis.timeline
+        begins = timeline.first_ns + timeline.shift_ns
+        rank = int(np.searchsorted(begins, start, side="right")) - 1
+        window = int(self.analysis.windows.at(timeline, np.array([start]))[0])
+        shift = int(timeline.shift_ns[rank])
+        step = int(self.number[window]) if window >= 0 else None
+        return Evidence(self.ranks[rank], step, start - shift, end - shift)
 
     def calls(self, column: str) -> Int64:
         """A column of the collective of each gap, as numbers; ``NONE`` where there is none."""
@@ -159,16 +200,16 @@ class Case:
         return np.asarray(wanted[np.where(self.gaps.call < 0, -1, self.calls("communicator"))])
 
     def main_collective(self, rows: Bool) -> str:
-        """The operation, communicator and size of the most of these gaps."""
+        """The operation, size and communicator of most of these gaps; empty if not known."""
         calls = self.analysis.across.calls
         keys = [self.calls("communicator")[rows], self.calls("bytes")[rows], self._op()[rows]]
         if not rows.any():
-            return "communication"
+            return ""
         group, first = group_rows(keys)
         heaviest = int(np.bincount(group, self.gaps.length[rows]).argmax())
         call = int(self.gaps.call[rows][first[heaviest]])
         if call < 0:
-            return "communication"
+            return ""
         row = calls.slice(call, 1).to_pylist()[0]
         of = "" if row["bytes"] is None else f" of {size(row['bytes'])}"
         label = self.analysis.across.labels[row["communicator"]]

@@ -7,56 +7,65 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import Int64, int64
+from commscope.columns import Int64, int64, where_word
 from commscope.findings.case import Case
-from commscope.findings.model import Advice, Measured
+from commscope.findings.model import Advice, Evidence, Measured
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
-from commscope.units import percent, span
+from commscope.intervals import intersection, union
+from commscope.sanitize import shortened
+from commscope.units import span
+
+_NAME = 60
+_TOO_FEW = "no kernel ran often enough both beside communication and alone"
 
 
 def look_contention(case: Case, limits: Mapping[str, float]) -> Outcome:
-    """O4: the same kernel takes longer under communication than alone."""
+    """O4: the same kernel takes longer under communication than alone.
+
+    Only as far as overlap still pays: what it costs beyond that is for O5.
+    """
     table = _slowed(case, limits)
     if table is None:
-        return Outcome(unable="no kernel ran often enough both beside communication and alone")
+        return Outcome(unable=_TOO_FEW)
     if not table.num_rows:
         return NOTHING
-    extra, hidden = _by_rank(case, table)
-    worst = table.slice(0, 1).to_pylist()[0]
-    a_step = _a_step(case, extra)
-    net = _a_step(case, hidden) - a_step
+    extra, hidden = _a_step(case, table)
+    worst, rank = table.slice(0, 1).to_pylist()[0], int(extra.argmax())
+    net = int(hidden[rank] - extra[rank])
     says = (
-        f"kernels beside communication take up to {worst['stretch']:.2f} times as long as alone "
-        f"({worst['name'][:60]}), {span(a_step)} a step in all; overlap hides "
-        f"{span(_a_step(case, hidden))}, so that {span(abs(net))} are "
-        f"{'won' if net >= 0 else 'lost'} by it"
+        f"kernels run longer beside communication than alone, {case.spoken(extra[rank])} in all "
+        f"(most {shortened(worst['name'], _NAME)}, {worst['stretch']:.2f} times as long); overlap "
+        f"hides {span(hidden[rank])}, so that {span(abs(net))} are {'won' if net >= 0 else 'lost'}"
     )
     measured = {
-        "slowdown": Measured(a_step, "ns"),
+        "slowdown": Measured(int(extra[rank]), "ns"),
         "stretch": Measured(worst["stretch"], "ratio"),
         "net_gain": Measured(net, "ns"),
     }
-    return Outcome((Draft(says, _spread(case, extra), measured=measured, at_most="medium"),))
+    claimed = _in_windows(case, np.minimum(extra, hidden))
+    shown = _beside(case, worst["name"])
+    return Outcome((Draft(says, claimed, evidence=shown, measured=measured, at_most="medium"),))
 
 
 def look_harm(case: Case, limits: Mapping[str, float]) -> Outcome:
     """O5: overlap costs more than it hides."""
     table = _slowed(case, limits)
     if table is None:
-        return Outcome(unable="no kernel ran often enough both beside communication and alone")
+        return Outcome(unable=_TOO_FEW)
     if not table.num_rows:
         return NOTHING
-    extra, hidden = _by_rank(case, table)
+    extra, hidden = _a_step(case, table)
     lost = np.maximum(extra - hidden, 0)
-    if not lost.any():
+    rank = int(lost.argmax())
+    if not lost[rank]:
         return NOTHING
-    share = float((extra - hidden).sum() / max(hidden.sum(), 1))
     says = (
-        f"overlap costs {span(_a_step(case, lost))} a step more than it hides "
-        f"({percent(share)} more): kernels are slowed for longer than communication takes"
+        f"overlap costs {case.spoken(lost[rank])} more than it hides: kernels take "
+        f"{span(extra[rank])} longer beside communication, of which {span(hidden[rank])} are hidden"
     )
-    measured = {"loss": Measured(_a_step(case, lost), "ns")}
-    return Outcome((Draft(says, _spread(case, lost), measured=measured),))
+    measured = {"loss": Measured(int(lost[rank]), "ns")}
+    shown = _beside(case, table.column("name")[0].as_py())
+    return Outcome((Draft(says, _in_windows(case, lost), evidence=shown, measured=measured),))
 
 
 def _slowed(case: Case, limits: Mapping[str, float]) -> pa.Table | None:
@@ -70,28 +79,30 @@ def _slowed(case: Case, limits: Mapping[str, float]) -> pa.Table | None:
     return table.filter(pa.array(enough & (stretch > limits["min_stretch"])))
 
 
-def _by_rank(case: Case, table: pa.Table) -> tuple[Int64, Int64]:
-    """For each rank the extra time of its slowed kernels, and the communication it hides."""
+def _a_step(case: Case, table: pa.Table) -> tuple[Int64, Int64]:
+    """For each rank the extra time of its slowed kernels, and the communication hidden, a step."""
     rank = case.analysis.timeline.index_of(int64(table, "rank"))
     extra = np.zeros(len(case.ranks), np.int64)
-    np.add.at(extra, rank, int64(table, "extra_ns"))
+    np.add.at(extra, rank, np.maximum(int64(table, "extra_ns"), 0))
     active = case.analysis.steps.column("start_ns").is_valid()
     hidden = int64(case.analysis.steps.filter(active), "hidden_comm_ns")
-    return extra, case.analysis.windows.sums(hidden, len(case.ranks))
+    windows = np.maximum(np.bincount(case.analysis.windows.rank, minlength=len(case.ranks)), 1)
+    return extra // windows, case.analysis.windows.sums(hidden, len(case.ranks)) // windows
 
 
-def _windows_of_rank(case: Case) -> Int64:
-    return np.maximum(np.bincount(case.analysis.windows.rank, minlength=len(case.ranks)), 1)
+def _in_windows(case: Case, of_rank: Int64) -> Int64:
+    """The time of each rank, in each of its windows."""
+    return of_rank[case.analysis.windows.rank]
 
 
-def _a_step(case: Case, of_rank: Int64) -> int:
-    """The mean over the steps of the rank with most."""
-    return int((of_rank / _windows_of_rank(case)).max(initial=0))
-
-
-def _spread(case: Case, of_rank: Int64) -> Int64:
-    """The time of each rank, the same in each of its windows."""
-    return (of_rank // _windows_of_rank(case))[case.analysis.windows.rank]
+def _beside(case: Case, name: str) -> tuple[Evidence, ...]:
+    """The longest runs of a kernel beside communication."""
+    timeline = case.analysis.timeline
+    found = timeline.activities
+    named = where_word(case.analysis.trace.events, "name", name.__eq__)[found.row]
+    shift = timeline.shift_ns[found.rank]
+    runs = union((found.start_ns + shift)[named], (found.end_ns + shift)[named])
+    return case.evidence(case.usable & False, intersection(runs, timeline.communication))
 
 
 _LIMITS = {

@@ -6,25 +6,32 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from commscope.analysis.causes import MISSING
+from commscope.analysis.waiting import on_axis
 from commscope.columns import Bool
+from commscope.findings import needs
 from commscope.findings.case import Case
 from commscope.findings.model import Advice, Measured
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
-from commscope.units import percent, size, span
+from commscope.intervals import measure, union
+from commscope.units import percent, size
 
 #: Roles whose communication is between layers, so that compute has to wait for its result.
 _IN_LINE = ("tp", "pp", "ep", "cp")
 
 
 def _claimed(case: Case, rows: Bool, says: str, **more: object) -> Outcome:
-    """One draft that claims these gaps; ``{time}`` and ``{what}`` of the text are filled in."""
+    """One draft that claims these gaps; ``{time}`` and ``{mostly}`` of the text are filled in."""
     if not rows.any():
         return NOTHING
-    what = case.main_collective(rows)
+    mostly = case.main_collective(rows)
     claimed = case.claim(rows)
     a_step = case.a_step(claimed)
     measured = {"exposed": Measured(a_step, "ns")}
-    text = says.format(time=f"{span(a_step)} a step", what=what)
+    text = says.format(
+        time=f"{case.spoken(a_step)} are exposed",
+        mostly=f", mostly {mostly}" if mostly else "",
+    )
     return Outcome((Draft(text, claimed, rows, measured=measured, **more),))  # type: ignore[arg-type]
 
 
@@ -33,8 +40,8 @@ def look_gather(case: Case, _limits: Mapping[str, float]) -> Outcome:
     rows = case.due_to("dependency") & case.op_is("all_gather") & ~case.role_is(*_IN_LINE)
     rows &= ~case.analysis.causes.same_stream
     says = (
-        "{time} of {what} are exposed: it runs only once the compute before it has ended, so "
-        "nothing is left to hide it"
+        "{time}{mostly}: a gather runs only once the compute before it has ended, so nothing is "
+        "left to hide it"
     )
     return _claimed(case, rows, says)
 
@@ -42,9 +49,9 @@ def look_gather(case: Case, _limits: Mapping[str, float]) -> Outcome:
 def look_queue(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """O3: activities launched in time that begin only as communication on another stream ends."""
     says = (
-        "{time} of {what} are exposed although the next kernel was launched in time, on another "
-        "stream and without having to wait for it: the two streams share a hardware queue, or the "
-        "driver starts them in the order of their launches"
+        "{time}{mostly}, although the next kernel was launched in time, on another stream and "
+        "without having to wait for it: the two streams share a hardware queue, or the driver "
+        "starts them in the order of their launches"
     )
     return _claimed(case, case.due_to("stream_order"), says)
 
@@ -56,25 +63,31 @@ def look_small(case: Case, limits: Mapping[str, float]) -> Outcome:
     rows &= (sized < limits["small_bytes"]) & ~case.role_is(*_IN_LINE)
     rows &= ~case.analysis.causes.same_stream
     exposed = case.gaps.length[case.usable].sum()
-    if case.gaps.length[rows].sum() <= limits["min_share"] * exposed:
+    share = float(case.left_ns[rows].sum() / max(exposed, 1))
+    if share <= limits["min_share"]:
         return NOTHING
-    calls = len(np.unique(case.gaps.call[rows]))
-    share = case.gaps.length[rows].sum() / max(exposed, 1)
-    windows = max(int(case.counts.sum()), 1)
+    calls = _running_in(case, rows) / len(np.unique(case.gaps.step[rows]))
     says = (
-        f"{{time}} are exposed in collectives under {size(limits['small_bytes'])}, "
-        f"{calls / windows:,.0f} of them a step: {percent(float(share))} of all exposed time; "
-        "latency, not bandwidth, decides how long they take"
+        f"{{time}} in collectives under {size(limits['small_bytes'])}, {max(calls, 1):,.0f} of "
+        f"them {case.each}: {percent(share)} of all exposed time; latency, not bandwidth, decides "
+        "how long they take"
     )
     return _claimed(case, rows, says)
+
+
+def _running_in(case: Case, rows: Bool) -> int:
+    """How many collectives run in these gaps."""
+    _, start, end = on_axis(case.analysis.timeline, case.analysis.across.calls)
+    times = union(case.gaps.start[rows], case.gaps.end[rows])
+    return int((measure(times, start, end) > 0).sum())
 
 
 def look_same_stream(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """O9: collectives on the stream of compute, which hide nothing and cannot be hidden."""
     rows = case.due_to("dependency") & case.analysis.causes.same_stream
     says = (
-        "{time} of {what} are exposed: it was issued synchronously, on the stream of the compute "
-        "that follows, which begins only as it ends"
+        "{time}{mostly}: issued synchronously, on the stream of the compute that follows, which "
+        "begins only as the communication ends"
     )
     return _claimed(case, rows, says)
 
@@ -82,8 +95,7 @@ def look_same_stream(case: Case, _limits: Mapping[str, float]) -> Outcome:
 def look_tail(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """O10: the last bucket, which only the optimizer follows."""
     says = (
-        "{time} of {what} are exposed at the end of the step: only the optimizer is left, which "
-        "needs the result"
+        "{time} at the end of the step{mostly}: only the optimizer is left, which needs the result"
     )
     return _claimed(case, case.due_to("step_tail"), says)
 
@@ -91,8 +103,8 @@ def look_tail(case: Case, _limits: Mapping[str, float]) -> Outcome:
 def look_dependency(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """O11: compute that needs the result."""
     says = (
-        "{time} of {what} are exposed: the next kernel was launched in time and begins as the "
-        "communication ends, so it needed the result"
+        "{time}{mostly}: the next kernel was launched in time and begins as the communication "
+        "ends, so it needed the result"
     )
     return _claimed(case, case.due_to("dependency"), says)
 
@@ -100,21 +112,19 @@ def look_dependency(case: Case, _limits: Mapping[str, float]) -> Outcome:
 def look_pauses(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """O12: pauses between short kernels under communication that goes on."""
     says = (
-        "{time} are exposed in pauses of under 25 us between kernels while communication runs on: "
-        "no overlap is lost, the kernels are short and far apart"
+        "{time} in pauses of under 25 us between kernels while communication runs on: no overlap "
+        "is lost, the kernels are short and far apart"
     )
     return _claimed(case, case.due_to("kernel_gap"), says)
 
 
 def look_rest(case: Case, limits: Mapping[str, float]) -> Outcome:
-    """O1: what no other rule claims."""
-    rows = case.usable & ~case.claimed
-    if case.gaps.length[rows].sum() <= limits["min_share"] * case.length[case.counts].sum():
+    """O1: what has no cause that the trace shows."""
+    rows = case.due_to("unknown")
+    if case.left_ns[rows].sum() <= limits["min_share"] * case.length[case.counts].sum():
         return NOTHING
-    says = (
-        "{time} of {what} are exposed, and the trace does not tell why: launches or partners are "
-        "missing in the files"
-    )
+    weights = np.bincount(case.analysis.causes.missing[rows], case.left_ns[rows])
+    says = f"{{time}}{{mostly}}, and the trace does not tell why: {MISSING[int(weights.argmax())]}"
     return _claimed(case, rows, says, confidence="low", at_most="medium")
 
 
@@ -134,6 +144,7 @@ RULES = (
             "small_bytes": Limit(1e6, "bytes", "below this a collective is small"),
             "min_share": Limit(0.2, "ratio", "of all exposed time, in small ones"),
         },
+        needs=(needs.sizes,),
     ),
     Rule(
         "O3", "overlap", "Streams that cannot run at once",
@@ -149,6 +160,7 @@ RULES = (
                 "https://github.com/pytorch/torchtitan/pull/4032",
             ),
         ),
+        needs=(needs.launches,),
     ),
     Rule(
         "O9", "overlap", "Synchronous collectives",
@@ -161,6 +173,7 @@ RULES = (
                 "https://pytorch.org/docs/stable/distributed.html",
             ),
         ),
+        needs=(needs.launches,),
     ),
     Rule(
         "O2", "overlap", "Late gathers",
@@ -174,6 +187,7 @@ RULES = (
                 "https://github.com/pytorch/pytorch/pull/69282",
             ),
         ),
+        needs=(needs.launches,),
     ),
     Rule(
         "O11", "overlap", "Compute that needs the result",
@@ -187,6 +201,7 @@ RULES = (
                 "https://github.com/NVIDIA/Megatron-LM/issues/533",
             ),
         ),
+        needs=(needs.launches,),
     ),
     Rule(
         "O10", "overlap", "The last bucket",
@@ -200,6 +215,7 @@ RULES = (
                 "https://github.com/pytorch/pytorch/issues/48880",
             ),
         ),
+        needs=(needs.ends_of_steps,),
     ),
     Rule(
         "O12", "overlap", "Pauses between kernels",

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from commscope.analysis.host import ACTIONS, ALLOCATION, COPY, INPUT, SYNC
+from commscope.analysis.host import ACTIONS, ALLOCATION, COPY, INPUT, LAUNCH, SYNC
 from commscope.classify import ActivityClass
-from commscope.columns import NONE, Bool, Int64, int64
+from commscope.columns import NONE, Bool, int64
+from commscope.findings import needs
 from commscope.findings.case import Case
-from commscope.findings.model import Advice, Measured
+from commscope.findings.model import Advice, Measured, Metric
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
-from commscope.intervals import Intervals, difference, intersection, measure, union
-from commscope.units import percent, span
+from commscope.findings.withheld import is_withheld
+from commscope.intervals import EMPTY, Intervals, difference, intersection, measure, union
+from commscope.units import percent
 
-_NO_LAUNCHES = "the files have no launches: nothing shows what the hosts did"
 _DEVICE_WIDE = re.compile(r"DeviceSynchronize|CtxSynchronize")
 _ALLOCATES = re.compile(r"Malloc|Free|HostAlloc|HostRegister")
 _COPIES = re.compile(r"Memcpy")
 #: A copy blocks its host if the call returns no earlier than this before the copy ends.
 _RETURNS_NS = 5_000
+#: What fills more than this share of a time is what was done in it.
 _FILLS = 0.5
-
-
-def _has_launches(case: Case) -> bool:
-    return bool((case.analysis.host.launch != NONE).any())
+_MEANWHILE = {
+    SYNC: "it is in a synchronising call",
+    LAUNCH: "it is busy launching what comes before",
+}
 
 
 def _blocked_in(case: Case, pattern: re.Pattern[str]) -> Bool:
@@ -43,28 +46,40 @@ def _late_by(case: Case, action: str) -> Bool:
     return np.asarray(case.due_to("host_late") & (spent > _FILLS * np.maximum(end - begin, 1)))
 
 
-def _idle_while(case: Case, action: str) -> Int64:
-    """How long in each window the device is idle while a host does this, and no earlier action."""
+def _idle_while(case: Case, action: str) -> Intervals:
+    """When the device is idle while a host does this, and no earlier action."""
     doing = case.analysis.host.doing[action]
     for other in ACTIONS[: ACTIONS.index(action)]:
         doing = difference(doing, case.analysis.host.doing[other])
-    windows = case.analysis.windows.axis(case.analysis.timeline)
-    busy = intersection(doing, case.analysis.timeline.busy)
-    return measure(doing, *windows) - measure(busy, *windows)
+    return intersection(doing, case.idle)
 
 
-def _outcome(case: Case, rows: Bool, idle: Int64, says: str) -> Outcome:
+def _idle_after(case: Case, action: str) -> Intervals:
+    """Idle times during which a host does this, as a whole.
+
+    A call that waits for the device to be idle returns after that: until the next launch arrives,
+    nothing runs.
+    """
+    idle = case.idle
+    touched = measure(case.analysis.host.doing[action], idle.starts, idle.ends) > 0
+    return Intervals(idle.starts[touched], idle.ends[touched])
+
+
+def _outcome(case: Case, rows: Bool, idle: Intervals, says: str) -> Outcome:
     """One draft of gaps and of idle time; ``{time}`` in the text is what both are together."""
     gaps = case.claim(rows)
     claimed = gaps + case.claim_idle(idle)
     if not claimed.any():
         return NOTHING
-    a_step = case.a_step(claimed)
-    ranks = case.ranks_of(claimed)
-    text = says.format(time=f"{span(a_step)} a step", ranks=_on(case, ranks))
+    a_step, ranks = case.a_step(claimed), case.ranks_of(claimed)
+    text = says.format(time=case.spoken(a_step), ranks=_on(case, ranks))
     measured = {"lost": Measured(a_step, "ns"), "exposed": Measured(case.a_step(gaps), "ns")}
-    rank = ranks[0] if len(ranks) == 1 else None
-    return Outcome((Draft(text, claimed, rows, measured=measured, rank=rank),))
+    shown = case.evidence(rows, idle)
+    return Outcome((Draft(text, claimed, rows, shown, _only(ranks), measured),))
+
+
+def _only(ranks: Sequence[int]) -> int | None:
+    return ranks[0] if len(ranks) == 1 else None
 
 
 def _on(case: Case, ranks: list[int]) -> str:
@@ -76,10 +91,8 @@ def _on(case: Case, ranks: list[int]) -> str:
 
 def look_device_sync(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """H7: a synchronise of the whole device where one event would do."""
-    if not _has_launches(case):
-        return Outcome(unable=_NO_LAUNCHES)
     rows = _blocked_in(case, _DEVICE_WIDE)
-    idle = _idle_while(case, SYNC) if rows.any() else np.zeros(len(case.counts), np.int64)
+    idle = _idle_while(case, SYNC) if rows.any() else EMPTY
     says = (
         "{time}{ranks} go by while the host waits in a synchronise of the whole device for "
         "communication to end, and launches nothing"
@@ -89,65 +102,44 @@ def look_device_sync(case: Case, _limits: Mapping[str, float]) -> Outcome:
 
 def look_allocation(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """H9: memory allocated or freed inside steps."""
-    if not _has_launches(case):
-        return Outcome(unable=_NO_LAUNCHES)
     rows = _blocked_in(case, _ALLOCATES) | _late_by(case, ALLOCATION)
     says = "{time}{ranks} go by while the host allocates or frees memory of the device inside steps"
-    return _outcome(case, rows, _after(case, ALLOCATION), says)
-
-
-def _after(case: Case, action: str) -> Int64:
-    """Idle time of each window that begins while the host does this, up to its end.
-
-    A call that waits for the device to be idle returns after that: until the next launch arrives,
-    nothing runs.
-    """
-    timeline, doing = case.analysis.timeline, case.analysis.host.doing[action]
-    every = Intervals(timeline.first_ns + timeline.shift_ns, timeline.last_ns + timeline.shift_ns)
-    idle = difference(every, timeline.busy)
-    touched = measure(doing, idle.starts, idle.ends) > 0
-    windows = case.analysis.windows.axis(timeline)
-    return measure(Intervals(idle.starts[touched], idle.ends[touched]), *windows)
+    return _outcome(case, rows, _idle_after(case, ALLOCATION), says)
 
 
 def look_pageable(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """H8: copies that block their host, as those from pageable memory do."""
-    if not _has_launches(case):
-        return Outcome(unable=_NO_LAUNCHES)
     rows = _blocked_in(case, _COPIES) | _late_by(case, COPY)
-    copies = _exposed_copies(case)
-    gaps = case.claim(rows)
-    idle = case.claim_idle(_after(case, COPY))
-    claimed = np.where(case.counts, copies, 0) + gaps + idle
+    copies, idle = _exposed_copies(case), _idle_after(case, COPY)
+    copied = np.where(case.counts, case.inside(copies), 0)
+    claimed = copied + case.claim(rows) + case.claim_idle(idle)
     if not claimed.any():
         return NOTHING
-    a_step = case.a_step(claimed)
+    a_step, ranks = case.a_step(claimed), case.ranks_of(claimed)
     says = (
-        f"{span(a_step)} a step go by in copies that block the host until they end, as those from "
-        f"pageable memory do{_on(case, case.ranks_of(claimed))}"
+        f"{case.spoken(a_step)}{_on(case, ranks)} go by in copies that block the host until they "
+        "end, as those from pageable memory do"
     )
-    measured = {"lost": Measured(a_step, "ns"), "copies": Measured(case.a_step(copies), "ns")}
-    return Outcome((Draft(says, claimed, rows, measured=measured),))
+    measured = {"lost": Measured(a_step, "ns"), "copies": Measured(case.a_step(copied), "ns")}
+    shown = case.evidence(rows, copies, idle)
+    return Outcome((Draft(says, claimed, rows, shown, _only(ranks), measured),))
 
 
-def _exposed_copies(case: Case) -> Int64:
-    """How long in each window nothing runs but copies whose call returns only as they end."""
+def _exposed_copies(case: Case) -> Intervals:
+    """When nothing runs but copies whose call returns only as they end."""
     timeline, host = case.analysis.timeline, case.analysis.host
     found = timeline.activities
     shift = timeline.shift_ns[found.rank]
     start, end = found.start_ns + shift, found.end_ns + shift
     blocks = found.of(ActivityClass.COPY) & (host.returned >= end - _RETURNS_NS)
     blocks &= (host.launch != NONE) & (host.returned != NONE)
-    exposed = difference(union(start[blocks], end[blocks]), timeline.kernels)
-    return measure(exposed, *case.analysis.windows.axis(timeline))
+    return difference(union(start[blocks], end[blocks]), timeline.kernels)
 
 
 def look_input(case: Case, limits: Mapping[str, float]) -> Outcome:
     """H1: waiting for input."""
-    if not _has_launches(case):
-        return Outcome(unable=_NO_LAUNCHES)
     rows, idle = _late_by(case, INPUT), _idle_while(case, INPUT)
-    lost = case.time_of(rows) + idle
+    lost = case.left_of(rows) + np.minimum(case.inside(idle), case.idle_left_ns)
     if case.a_step(lost) <= limits["min_share"] * case.step_ns:
         return NOTHING
     says = "{time}{ranks} go by while the host loads input and the GPU has nothing to do"
@@ -156,8 +148,6 @@ def look_input(case: Case, limits: Mapping[str, float]) -> Outcome:
 
 def look_host_sync(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """H6: the host waits for communication, and launches nothing meanwhile."""
-    if not _has_launches(case):
-        return Outcome(unable=_NO_LAUNCHES)
     rows = case.due_to("host_sync")
     names = case.analysis.causes.call_name[rows]
     if not len(names):
@@ -167,50 +157,68 @@ def look_host_sync(case: Case, _limits: Mapping[str, float]) -> Outcome:
         "{time}{ranks} go by while the host waits for communication "
         f"({call}) instead of launching what comes next"
     )
-    return _outcome(case, rows, np.zeros(len(case.counts), np.int64), says)
+    return _outcome(case, rows, EMPTY, says)
 
 
 def look_launch_bound(case: Case, limits: Mapping[str, float]) -> Outcome:
     """H3: the device waits for the host most of the time."""
-    if not _has_launches(case):
-        return Outcome(unable=_NO_LAUNCHES)
-    idle = case.length - measure(
-        case.analysis.timeline.busy, *case.analysis.windows.axis(case.analysis.timeline)
-    )
-    idle = np.where(case.counts, idle, 0)
-    bound = _launch_bound(case) > limits["min_launch_bound"]
+    share = _launch_bound(case)
+    if np.isnan(share).all():
+        return Outcome(unable="the launch-bound share is withheld: see Trust")
+    bound = np.nan_to_num(share) > limits["min_launch_bound"]
     chosen = bound[case.analysis.windows.rank] & case.counts
-    if idle[chosen].sum() <= limits["min_idle"] * max(int(case.length[chosen].sum()), 1):
+    idle = _idle_of(case, bound)
+    if case.inside(idle)[chosen].sum() <= limits["min_idle"] * case.length[chosen].sum():
         return NOTHING
     rows = case.due_to("host_late", "kernel_gap") & bound[case.gaps.rank]
     rows &= ~_late_by(case, SYNC)
-    share = _launch_bound(case)[bound].min()
+    least, most = (float(of(share[bound])) for of in (np.min, np.max))
     says = (
-        f"{{time}}{{ranks}} the GPU is idle since its stream is empty when the host launches: "
-        f"{percent(float(share))} of the kernels or more find it so"
+        "the GPU waits {time}{ranks} for launches: "
+        f"{'at least ' if least < most else ''}{percent(least)} of the kernels find their stream "
+        "empty as the host launches them"
     )
-    return _outcome(case, rows, np.where(chosen, idle, 0), says)
+    return _outcome(case, rows, idle, says)
 
 
-def _launch_bound(case: Case) -> np.ndarray:
-    """The launch-bound share of each rank; 0 where it is not known."""
+def _idle_of(case: Case, ranks: Bool) -> Intervals:
+    """When the devices of these ranks are idle."""
+    idle = case.idle
+    begins = case.analysis.timeline.first_ns + case.analysis.timeline.shift_ns
+    mine = ranks[np.searchsorted(begins, idle.starts, side="right") - 1]
+    return Intervals(idle.starts[mine], idle.ends[mine])
+
+
+def _launch_bound(case: Case) -> npt.NDArray[np.float64]:
+    """The launch-bound share of each rank; NaN where it is not known, or withheld."""
     table = case.analysis.launch
-    share = table.column("launch_bound_share").to_numpy(zero_copy_only=False)
-    of_rank = np.zeros(len(case.ranks))
-    known = np.nan_to_num(np.asarray(share, np.float64))
-    of_rank[case.analysis.timeline.index_of(int64(table, "rank"))] = known
+    share = np.asarray(table.column("launch_bound_share").to_numpy(zero_copy_only=False), float)
+    of_rank = np.full(len(case.ranks), np.nan)
+    of_rank[case.analysis.timeline.index_of(int64(table, "rank"))] = np.where(
+        is_withheld(table, case.trust, Metric.LAUNCH), np.nan, share
+    )
     return of_rank
 
 
 def look_host_late(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """H10: the next kernel is launched only after communication has become exposed."""
-    if not _has_launches(case):
-        return Outcome(unable=_NO_LAUNCHES)
+    rows = case.due_to("host_late")
     says = (
-        "{time}{ranks} are exposed since the host launches the next kernel only after that; the "
-        "trace shows no call that holds it up"
+        "{time}{ranks} are exposed before the host launches the next kernel: "
+        f"{_meanwhile(case, rows)}"
     )
-    return _outcome(case, case.due_to("host_late"), np.zeros(len(case.counts), np.int64), says)
+    return _outcome(case, rows, EMPTY, says)
+
+
+def _meanwhile(case: Case, rows: Bool) -> str:
+    """What hosts do for most of the time of gaps in which they are late."""
+    spent = {
+        action: int(case.left_ns[rows & _late_by(case, action)].sum()) for action in _MEANWHILE
+    }
+    most = max(spent, key=lambda action: spent[action])
+    if spent[most] <= _FILLS * case.left_ns[rows].sum():
+        return "the trace shows no call that holds it up"
+    return _MEANWHILE[most]
 
 
 _TORCH = "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html"
@@ -226,6 +234,7 @@ RULES = (
                 _TORCH,
             ),
         ),
+        needs=(needs.launches,),
     ),
     Rule(
         "H9", "host", "Memory allocated inside steps",
@@ -239,6 +248,7 @@ RULES = (
                 "https://pytorch.org/docs/stable/notes/cuda.html",
             ),
         ),
+        needs=(needs.launches,),
     ),
     Rule(
         "H1", "host", "Input stall",
@@ -252,6 +262,7 @@ RULES = (
             ),
         ),
         {"min_share": Limit(0.05, "ratio", "of the median step")},
+        needs=(needs.launches,),
     ),
     Rule(
         "H8", "host", "Copies that block the host",
@@ -264,6 +275,7 @@ RULES = (
                 _TORCH,
             ),
         ),
+        needs=(needs.launches,),
     ),
     Rule(
         "H6", "host", "Host blocked on communication",
@@ -276,6 +288,7 @@ RULES = (
                 "https://pytorch.org/docs/stable/distributed.html",
             ),
         ),
+        needs=(needs.launches,),
     ),
     Rule(
         "H3", "host", "Launch-bound",
@@ -293,6 +306,7 @@ RULES = (
             "min_launch_bound": Limit(0.5, "ratio", "of kernels that find their stream empty"),
             "min_idle": Limit(0.2, "ratio", "of the time in steps, idle"),
         },
+        needs=(needs.launches,),
     ),
     Rule(
         "H10", "host", "Host late",
@@ -306,5 +320,6 @@ RULES = (
                 "https://github.com/pytorch/pytorch/issues/82793",
             ),
         ),
+        needs=(needs.launches,),
     ),
 )  # fmt: skip

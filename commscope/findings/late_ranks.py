@@ -7,18 +7,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from commscope.analysis.gaps import TRANSFER, WAIT
 from commscope.analysis.host import ACTIONS, ALLOCATION, COPY, INPUT, SYNC
 from commscope.analysis.lateness import COMPUTE, HOST, REASONS
 from commscope.analysis.lateness import COPY as COPIED
 from commscope.analysis.pipeline import PIPELINE
 from commscope.analysis.stragglers import instance_waits
 from commscope.columns import NONE, Bool, Int64, int64
+from commscope.findings import needs
 from commscope.findings.case import Case
 from commscope.findings.model import Advice, Evidence, Measured
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
 from commscope.units import percent, span
 
-_MATCHED = "no collective was matched across ranks: nothing shows who waited"
 _DID = {
     INPUT: "loading input",
     ALLOCATION: "allocating or freeing memory",
@@ -54,32 +55,29 @@ def _in_pipeline(case: Case) -> Bool:
 
 def look_straggler(case: Case, limits: Mapping[str, float]) -> Outcome:
     """C1: one rank causes most of the waiting, by arrival, and in every step."""
-    if not case.analysis.across.waiting.has_matches.any():
-        return Outcome(unable=_MATCHED)
     waits, roots = _waits(case) & ~_in_pipeline(case), _roots(case)
-    if not waits.any():
-        return NOTHING
     root = _blamed(case, limits)
     if root is None:
         return NOTHING
-    rows = waits & (roots == root)
-    rows |= _hidden_there(case, rows, root)
-    claimed = case.claim(rows)
-    cause = _Cause(case, root, rows & waits)
+    for_root = waits & (roots == root)
+    if not for_root.any():
+        return NOTHING
+    share = case.left_ns[for_root].sum() / case.left_ns[waits].sum()
+    waiting = case.claim(for_root)
+    cause = _Cause(case, root, for_root)
+    claimed = waiting + case.claim(_hidden_there(case, for_root, root))
     lost = case.bound(claimed + cause.excess_ns)
-    share = case.gaps.length[rows & waits].sum() / case.gaps.length[waits].sum()
-    waiting = case.time_of(rows & waits)
     who = _ranks_in_words([r for r in case.ranks_of(waiting) if r != case.ranks[root]])
     says = (
         f"rank {case.ranks[root]} is late: {cause.says()}; {who} up to "
-        f"{span(case.a_step(waiting))} a step for it, {percent(share)} of all waiting{cause.path()}"
+        f"{case.spoken(case.a_step(waiting))} for it, {percent(share)} of all waiting{cause.path()}"
     )
     measured = {
         "waiting": Measured(case.a_step(waiting), "ns"),
         "cause": Measured(cause.a_step(), "ns"),
         "share_of_waiting": Measured(float(share), "ratio"),
     }
-    evidence = (*cause.evidence(), *case.evidence(rows & waits))
+    evidence = (*cause.evidence(), *case.evidence(for_root))
     return Outcome(
         (
             Draft(
@@ -136,7 +134,7 @@ def _hidden_there(case: Case, rows: Bool, root: int) -> Bool:
     rank = np.asarray(calls.column("rank").to_numpy())
     covered = (rank == case.ranks[root]) & (hidden >= _HIDDEN * length) & (matching.instance >= 0)
     instances = np.intersect1d(matching.instance[covered], _instance(case)[rows])
-    chosen = np.isin(_instance(case), instances) & (case.gaps.part == 1)
+    chosen = np.isin(_instance(case), instances) & (case.gaps.part == TRANSFER)
     return np.asarray(chosen & (case.gaps.rank != root))
 
 
@@ -197,7 +195,7 @@ class _Cause:
 
     def says(self) -> str:
         """What it did, in words."""
-        longer = f"{span(self.a_step())} a step"
+        longer = self.case.spoken(self.a_step())
         if self.reason == COMPUTE:
             return f"it computes {longer} longer than its peers"
         if self.reason == COPIED:
@@ -236,15 +234,14 @@ class _Cause:
 
     def evidence(self) -> Sequence[Evidence]:
         """The longest time of idling, or from where it is compared to its arrival."""
-        lateness, timeline = self.case.analysis.lateness, self.case.analysis.timeline
+        lateness = self.case.analysis.lateness
         order = self.origins[np.argsort(-lateness.excess_ns[self.origins], kind="stable")]
-        shift = int(timeline.shift_ns[self.root])
         found = []
         for origin in order[:2].tolist():
             begin, end = int(lateness.begin[origin]), int(lateness.arrival[origin])
             if self.reason == HOST:
                 begin, end = _longest_idle(self.case, begin, end)
-            found.append(Evidence(self.case.ranks[self.root], None, begin - shift, end - shift))
+            found.append(self.case.moment(begin, end))
         return found
 
 
@@ -267,36 +264,38 @@ def _ranks_in_words(ranks: Sequence[int]) -> str:
 
 def look_turns(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """C9: what waiting there is besides that for a straggler and in pipelines."""
-    if not case.analysis.across.waiting.has_matches.any():
-        return Outcome(unable=_MATCHED)
     rows = _waits(case) & ~_in_pipeline(case)
     if not rows.any():
         return NOTHING
-    waits, roots = _caused(case)
-    caused = np.bincount(roots, waits, len(case.ranks))
-    order = np.argsort(-caused, kind="stable")[:4]
-    shares = ", ".join(
-        f"rank {case.ranks[i]} {caused[i] / caused.sum():.0%}" for i in order if caused[i]
-    )
+    shares = _shares(case)
     claimed = case.claim(rows)
     says = (
-        f"ranks wait up to {span(case.a_step(claimed))} a step for each other, and no one rank is "
+        f"ranks wait up to {case.spoken(case.a_step(claimed))} for each other, and no one rank is "
         f"to blame: the waiting moves between ranks ({shares})"
     )
     measured = {"waiting": Measured(case.a_step(claimed), "ns")}
     return Outcome((Draft(says, claimed, rows, measured=measured, at_most="medium"),))
 
 
+def _shares(case: Case) -> str:
+    """Which ranks cause how much of all waiting; a rank that it is claimed for is left out."""
+    waits, roots = _caused(case)
+    blamed = case.usable & (case.left_ns == 0) & (case.gaps.part == WAIT) & ~_in_pipeline(case)
+    waits = np.where(np.isin(roots, _roots(case)[blamed]), 0, waits)
+    caused = np.bincount(roots, waits, len(case.ranks))
+    order = np.argsort(-caused, kind="stable")[:4]
+    shown = (f"rank {case.ranks[i]} {caused[i] / caused.sum():.0%}" for i in order if caused[i])
+    return ", ".join(shown)
+
+
 def look_bubble(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """P1: waiting for neighbours in a pipeline."""
-    if not case.analysis.bubbles.num_rows:
-        return Outcome(unable="no pipeline is known (see --role pp=REGEX)")
     rows = _waits(case) & _in_pipeline(case)
     if not rows.any():
         return NOTHING
     claimed = case.claim(rows)
     says = (
-        f"stages wait up to {span(case.a_step(claimed))} a step for their neighbours in the "
+        f"stages wait up to {case.spoken(case.a_step(claimed))} for their neighbours in the "
         "pipeline"
     )
     measured = {"waiting": Measured(case.a_step(claimed), "ns")}
@@ -320,6 +319,7 @@ RULES = (
             "min_step_share": Limit(2 / 3, "ratio", "of the waiting of every closed step"),
             "min_errors": Limit(3, "count", "mean wait, in errors of the clocks"),
         },
+        needs=(needs.partners,),
     ),
     Rule(
         "P1", "collectives", "Pipeline bubble",
@@ -332,6 +332,7 @@ RULES = (
                 "https://github.com/sail-sg/zero-bubble-pipeline-parallelism/issues/25",
             ),
         ),
+        needs=(needs.pipeline, needs.partners),
     ),
     Rule(
         "C9", "collectives", "Ranks take turns in being late",
@@ -344,5 +345,6 @@ RULES = (
                 "https://github.com/deepseek-ai/DeepEP/issues/59",
             ),
         ),
+        needs=(needs.partners,),
     ),
 )  # fmt: skip

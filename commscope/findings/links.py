@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 
 from commscope.analysis.costs import costs_of
-from commscope.columns import Bool, Int64
+from commscope.analysis.gaps import TRANSFER
+from commscope.analysis.waiting import on_axis
+from commscope.columns import Bool, codes, int64
 from commscope.findings.case import Case
-from commscope.findings.model import Advice, Measured
+from commscope.findings.model import Advice, Evidence, Measured
 from commscope.findings.rule import Draft, Limit, Outcome, Rule
 from commscope.units import percent, size, span
 
 _UNKNOWN = "no bandwidth is known: sizes, partners or the links of this GPU are missing"
-_TRANSFER = 1
+_IMPOSSIBLE = "more than the links carry"
+_ONE_SIZE = "no operation was matched at several sizes"
+_SHOWN = 3
 #: Collectives that a ring or tree carries, so that buffers and links decide their time.
 _BULK = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast")
 
@@ -28,44 +32,53 @@ def _by_size(case: Case) -> list[dict[str, Any]]:
     return [row for row in rows if row["transfer_p50_ns"] is not None]
 
 
+def _expected(case: Case) -> list[dict[str, Any]]:
+    """Rows of ``_by_size`` of which the bandwidth to expect is known."""
+    return [row for row in _by_size(case) if row["share_of_expected"] is not None]
+
+
+def _is_impossible(row: Mapping[str, Any]) -> bool:
+    return _IMPOSSIBLE in (row["bandwidth_note"] or "")
+
+
+def _why_unknown(case: Case) -> str:
+    """Why no bandwidth can be compared with the one to expect."""
+    rows = _by_size(case)
+    if rows and all(_is_impossible(row) for row in rows):
+        return "no bandwidth is known: all are more than the links carry"
+    return _UNKNOWN
+
+
 def _gaps_of(case: Case, row: Mapping[str, Any]) -> Bool:
-    """Unclaimed transfers of the collectives that a row of ``_by_size`` is of."""
+    """Transfers of the collectives that a row of ``_by_size`` is of.
+
+    But for those of which a part is claimed: that they are slow was said before.
+    """
     sized = case.calls("bytes")
-    rows = case.usable & ~case.claimed & (case.gaps.part == _TRANSFER) & case.op_is(row["op"])
+    rows = case.usable & (case.left_ns == case.gaps.length) & (case.gaps.part == TRANSFER)
+    rows &= case.op_is(row["op"])
     members = case.calls("group_size")
     fits = (members == row["group_size"]) | (members < 0)
     return np.asarray(rows & fits & (sized >= row["min_bytes"]) & (sized <= row["max_bytes"]))
 
 
-def _slow(
-    case: Case, chosen: Sequence[dict[str, Any]]
-) -> Iterator[tuple[dict[str, Any], Bool, Int64]]:
-    """Rows that are slow with their gaps, and what a healthy link would save of each window."""
-    for row in chosen:
-        gaps = _gaps_of(case, row)
-        claimed = case.claim(gaps)
-        saved = claimed * (1 - min(row["share_of_expected"], 1.0))
-        yield row, gaps, saved.astype(np.int64)
-
-
 def look_slow_link(case: Case, limits: Mapping[str, float]) -> Outcome:
     """C4: large messages far below what the links should give."""
-    rows = [row for row in _by_size(case) if row["share_of_expected"] is not None]
+    rows = _expected(case)
     if not rows:
-        return Outcome(unable=_UNKNOWN)
-    slow = [
-        row
-        for row in rows
-        if row["min_bytes"] >= limits["min_bytes"]
-        and row["share_of_expected"] < limits["min_expected"]
-    ]
+        return Outcome(unable=_why_unknown(case))
     drafts = []
-    for row, gaps, saved in _slow(case, slow):
+    for row in rows:
+        share = row["share_of_expected"]
+        if row["min_bytes"] < limits["min_bytes"] or share >= min(limits["min_expected"], 1):
+            continue
+        gaps = _gaps_of(case, row)
+        saved = case.claim(gaps, but=share)
         says = (
             f"{row['op']} of {size(row['max_bytes'])} over {row['group_size']} ranks reaches "
-            f"{row['busbw_gbps']:,.0f} GB/s, {percent(row['share_of_expected'])} of the "
-            f"{row['expected_busbw_gbps']:,.0f} GB/s to expect; on such a link "
-            f"{span(case.a_step(saved))} a step less would be exposed"
+            f"{_rate(row['busbw_gbps'])}, {percent(share)} of the "
+            f"{_rate(row['expected_busbw_gbps'])} to expect; at that rate "
+            f"{case.spoken(case.a_step(saved))} less would be exposed"
         )
         measured = {
             "busbw": Measured(row["busbw_gbps"], "gbps"),
@@ -75,27 +88,29 @@ def look_slow_link(case: Case, limits: Mapping[str, float]) -> Outcome:
     return Outcome(tuple(drafts))
 
 
+def _rate(gbps: float) -> str:
+    return f"{gbps:,.0f} GB/s" if gbps >= 100 else f"{gbps:.3g} GB/s"
+
+
 def look_buffers(case: Case, limits: Mapping[str, float]) -> Outcome:
     """C8: shares of a message per rank that exceed the library's buffer, below expectation."""
-    rows = [row for row in _by_size(case) if row["share_of_expected"] is not None]
+    rows = _expected(case)
     if not rows:
-        return Outcome(unable=_UNKNOWN)
-    slow = [
-        row
-        for row in rows
-        if row["op"] in _BULK
-        and row["min_bytes"] / row["group_size"] > limits["buffer_bytes"]
-        and row["share_of_expected"] < limits["min_expected"]
-    ]
+        return Outcome(unable=_why_unknown(case))
     drafts = []
-    for row, gaps, saved in _slow(case, slow):
-        each = row["max_bytes"] / row["group_size"]
+    for row in rows:
+        share, each = row["share_of_expected"], row["min_bytes"] / row["group_size"]
+        is_slow = share < min(limits["min_expected"], 1)
+        if row["op"] not in _BULK or each <= limits["buffer_bytes"] or not is_slow:
+            continue
+        gaps = _gaps_of(case, row)
         says = (
-            f"{row['op']} of {size(row['max_bytes'])} gives each of {row['group_size']} ranks "
+            f"{row['op']} of {size(row['min_bytes'])} gives each of {row['group_size']} ranks "
             f"{size(each)}, more than a buffer of the library ({size(limits['buffer_bytes'])}), "
-            f"and reaches {percent(row['share_of_expected'])} of the bandwidth to expect"
+            f"and reaches {percent(share)} of the bandwidth to expect"
         )
-        measured = {"share_of_expected": Measured(row["share_of_expected"], "ratio")}
+        measured = {"share_of_expected": Measured(share, "ratio")}
+        saved = case.claim(gaps, but=share)
         drafts.append(Draft(says, saved, gaps, measured=measured, at_most="medium"))
     return Outcome(tuple(drafts))
 
@@ -114,7 +129,7 @@ def look_cliff(case: Case, limits: Mapping[str, float]) -> Outcome:
     """C2: a size whose bandwidth is far below that of a smaller one."""
     rows = [row for row in _by_size(case) if row["busbw_gbps"]]
     if not any(True for _ in _series(rows)):
-        return Outcome(unable="no operation was matched at several sizes")
+        return Outcome(unable=_ONE_SIZE)
     drafts = []
     for series in _series(rows):
         for number, row in enumerate(series[1:], 1):
@@ -123,14 +138,13 @@ def look_cliff(case: Case, limits: Mapping[str, float]) -> Outcome:
             if share >= limits["min_share"]:
                 continue
             gaps = _gaps_of(case, row)
-            saved = (case.time_of(gaps) * (1 - share)).astype(np.int64)
             says = (
-                f"{row['op']} of {size(row['min_bytes'])} reaches {row['busbw_gbps']:,.1f} GB/s, "
-                f"of {size(best['min_bytes'])} {best['busbw_gbps']:,.1f} GB/s: larger messages "
-                "are slower"
+                f"{row['op']} of {size(row['min_bytes'])} reaches {_rate(row['busbw_gbps'])}, but "
+                f"{_rate(best['busbw_gbps'])} at {size(best['min_bytes'])}: larger messages are "
+                "slower"
             )
             measured = {"share": Measured(share, "ratio")}
-            drafts.append(Draft(says, saved, gaps, measured=measured))
+            drafts.append(Draft(says, case.claim(gaps, but=share), gaps, measured=measured))
     return Outcome(tuple(drafts))
 
 
@@ -138,7 +152,7 @@ def look_floor(case: Case, limits: Mapping[str, float]) -> Outcome:
     """C3: collectives that take the same long time whatever their size."""
     rows = [row for row in _by_size(case) if row["min_bytes"]]
     if not any(True for _ in _series(rows)):
-        return Outcome(unable="no operation was matched at several sizes")
+        return Outcome(unable=_ONE_SIZE)
     drafts = []
     for series in _series(rows):
         times = [row["transfer_p50_ns"] for row in series]
@@ -154,7 +168,7 @@ def look_floor(case: Case, limits: Mapping[str, float]) -> Outcome:
             f"to {size(series[-1]['max_bytes'])}: a floor that does not depend on the size"
         )
         measured = {"floor": Measured(min(times), "ns")}
-        drafts.append(Draft(says, case.time_of(gaps), gaps, measured=measured))
+        drafts.append(Draft(says, case.claim(gaps), gaps, measured=measured))
     return Outcome(tuple(drafts))
 
 
@@ -174,8 +188,8 @@ def look_experts(case: Case, limits: Mapping[str, float]) -> Outcome:
         if skew < limits["min_skew"]:
             continue
         here = np.where(case.gaps.call < 0, -1, case.calls("communicator")) == number
-        gaps = case.usable & here & case.op_is("all_to_all")
-        saved = (case.time_of(gaps) * (1 - 1 / skew)).astype(np.int64)
+        gaps = (case.left_ns > 0) & here & case.op_is("all_to_all")
+        saved = case.claim(gaps, but=1 / skew)
         says = (
             f"rank {most} receives {skew:.2f} times the mean of "
             f"{case.analysis.across.labels[number]}: the tokens, not the links, decide how long "
@@ -189,20 +203,33 @@ def look_experts(case: Case, limits: Mapping[str, float]) -> Outcome:
 def look_impossible(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """C7: bandwidth above what the links can carry."""
     rows = _by_size(case)
-    if not rows:
+    wrong = [row for row in rows if _is_impossible(row)]
+    if not wrong and all(row["expected_busbw_gbps"] is None for row in rows):
         return Outcome(unable=_UNKNOWN)
-    wrong = [row for row in rows if "more than the links carry" in (row["bandwidth_note"] or "")]
     nothing = np.zeros(len(case.counts), np.int64)
     return Outcome(
         tuple(
             Draft(
                 f"{row['op']} of {size(row['max_bytes'])} over {row['group_size']} ranks: "
                 f"{row['bandwidth_note']}",
-                nothing, at_most="low", bound_ns=0,
+                nothing, evidence=_shortest(case, row), at_most="low", bound_ns=0,
             )
             for row in wrong
         )
     )  # fmt: skip
+
+
+def _shortest(case: Case, row: Mapping[str, Any]) -> tuple[Evidence, ...]:
+    """The shortest collectives that a row of ``_by_size`` is of."""
+    calls = case.analysis.across.calls
+    code, words = codes(calls, "op")
+    sized = int64(calls, "bytes")
+    chosen = np.array([word == row["op"] for word in words] + [False])[code]
+    chosen &= (sized >= row["min_bytes"]) & (sized <= row["max_bytes"])
+    _, start, end = on_axis(case.analysis.timeline, calls)
+    places = np.flatnonzero(chosen)
+    shortest = places[np.argsort((end - start)[places], kind="stable")][:_SHOWN].tolist()
+    return tuple(case.moment(int(start[i]), int(end[i])) for i in shortest)
 
 
 _NCCL_ENV = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from commscope.errors import SchemaError
-from commscope.findings.rule import Rule
+from commscope.findings.case import Case
+from commscope.findings.rule import Look, Outcome, Rule
 from commscope.findings.rules import BUILT_IN
 
 _GROUP = "commscope.rules"
-#: What importing a module of others may end with.
+#: What importing or calling a module of others may end with.
 _FAILURES = (
     *(ImportError, AttributeError, SyntaxError, NameError, TypeError, ValueError),
     *(LookupError, ArithmeticError, AssertionError, OSError, RuntimeError),
@@ -21,7 +24,8 @@ _FAILURES = (
 def all_rules() -> tuple[Rule, ...]:
     """The built-in rules, then one for each entry point, in the order of their names.
 
-    Raises SchemaError naming an entry point that is no rule, or whose id is taken.
+    Raises SchemaError naming an entry point that is no rule, or whose id is taken; so does such a
+    rule itself where it fails.
     """
     found = list(BUILT_IN)
     for entry in sorted(entry_points(group=_GROUP), key=lambda entry: entry.name):
@@ -39,4 +43,17 @@ def _loaded(entry: EntryPoint, taken: set[str]) -> Rule:
         raise SchemaError(f"{where}: is no commscope.findings.rule.Rule; update or uninstall it")
     if rule.id in taken:
         raise SchemaError(f"{where}: its id {rule.id} is taken; update or uninstall it")
-    return rule
+    return replace(rule, look=_guarded(rule.look, where))
+
+
+def _guarded(look: Look, where: str) -> Look:
+    """The same, but its failures are errors that name it."""
+
+    def guarded(case: Case, limits: Mapping[str, float]) -> Outcome:
+        try:
+            return look(case, limits)
+        except _FAILURES as error:
+            says = f"{where}: failed with {type(error).__name__} ({error}); update or uninstall it"
+            raise SchemaError(says) from error
+
+    return guarded

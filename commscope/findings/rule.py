@@ -30,7 +30,7 @@ class Draft:
 
     ``claimed_ns`` is how much of each window it is about, and ``gaps`` which gaps show it (null:
     ``evidence`` does). ``rank`` is the one to look at. ``at_most`` caps the severity. ``bound_ns``
-    is used instead of the bound of what is claimed.
+    is used instead of the bound of what is claimed. A draft that claims nothing informs.
     """
 
     says: str
@@ -56,13 +56,16 @@ NOTHING = Outcome()
 
 #: Looks at a case with the thresholds that hold, by their names.
 Look = Callable[["Case", Mapping[str, float]], Outcome]
+#: Null, or why a rule cannot look: see ``commscope.findings.needs``.
+Need = Callable[["Case"], "str | None"]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A rule of one family; ``asks`` is what it looks for, in a sentence.
 
-    The advice goes with every finding of the rule.
+    The advice goes with every finding of the rule. It looks only where the trace has all that it
+    needs.
     """
 
     id: str
@@ -72,6 +75,7 @@ class Rule:
     look: Look
     advice: tuple[Advice, ...] = ()
     limits: Mapping[str, Limit] = field(default_factory=dict)
+    needs: tuple[Need, ...] = ()
 
     def thresholds(self, given: Mapping[str, float]) -> dict[str, float]:
         """The values that hold: those given as ``RULE.NAME``, else the defaults."""

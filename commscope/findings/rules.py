@@ -10,10 +10,11 @@ from commscope.analysis.result import Analysis
 from commscope.findings import accumulation, contended, exposed, hosts, late_ranks, links
 from commscope.findings.case import Case
 from commscope.findings.model import Finding, Grade, Measured, Trust
-from commscope.findings.rule import Draft, Rule
+from commscope.findings.rule import Draft, Outcome, Rule
 
 _ORDER = (
-    *("C1", "P1", "C9", "C4", "C8", "O7", "O6", "H7", "H9", "H8", "H1", "H6", "H3", "H10"),
+    *("C1", "P1", "C9", "C6", "C4", "C8", "C3", "C2", "O7", "O6"),
+    *("H7", "H9", "H8", "H1", "H6", "H3", "H10"),
     *("O3", "O9", "O2", "O11", "O10", "O12", "O1"),
 )
 
@@ -54,12 +55,25 @@ def look(
     findings: list[Finding] = []
     looked = []
     for rule in rules:
-        outcome = rule.look(case, rule.thresholds(limits))
-        found = [f for draft in outcome.drafts for f in _findings(case, rule, draft)]
+        outcome, found = _asked(rule, case, limits)
         findings += found
         looked.append(_looked(rule, found, outcome.unable))
     findings.sort(key=lambda finding: -(finding.bound_ns or 0))
     return tuple(_numbered(findings)), tuple(looked)
+
+
+def _asked(rule: Rule, case: Case, limits: Mapping[str, float]) -> tuple[Outcome, list[Finding]]:
+    """What a rule says, and its findings; what is too short to be one leaves its time to others."""
+    reasons = (need(case) for need in rule.needs)
+    unable = next((reason for reason in reasons if reason is not None), None)
+    if unable is not None:
+        return Outcome(unable=unable), []
+    left = case.left_ns, case.idle_left_ns
+    outcome = rule.look(case, rule.thresholds(limits))
+    found = [finding for draft in outcome.drafts for finding in _findings(case, rule, draft)]
+    if not found:
+        case.restore(*left)
+    return outcome, found
 
 
 def _looked(rule: Rule, found: Sequence[Finding], unable: str | None) -> Looked:
@@ -83,9 +97,9 @@ def _findings(case: Case, rule: Rule, draft: Draft) -> Iterator[Finding]:
         id=rule.id,
         rule=rule.id,
         severity=severity,
-        confidence="medium" if _alone(case) else draft.confidence,
+        confidence=min("medium" if _alone(case) else "high", draft.confidence, key=_GRADES.index),
         title=rule.title,
-        says=draft.says + (_CAVEAT if _alone(case) and rule.family != "host" else ""),
+        says=draft.says + ("" if rule.family == "host" else _caveat(case)),
         rank=draft.rank,
         measured={**draft.measured, "speedup": Measured(speedup, "ratio")},
         evidence=evidence,
@@ -96,17 +110,26 @@ def _findings(case: Case, rule: Rule, draft: Draft) -> Iterator[Finding]:
 
 def _informs(draft: Draft) -> Grade | None:
     """A draft that claims nothing by its own word is not weighed."""
-    return "low" if draft.bound_ns == 0 else None
+    return "low" if draft.bound_ns == 0 and not draft.claimed_ns.any() else None
 
 
 _GRADES: tuple[Grade, ...] = ("low", "medium", "high")
-_CAVEAT = ". Part of it may be waiting for another rank, whose file is not here"
 
 
 def _alone(case: Case) -> bool:
     """Whether nothing is known of what other ranks did, although there are some."""
-    sizes = [c.size for c in case.analysis.across.matching.communicators.found]
-    return not case.analysis.across.waiting.has_matches.any() and max(sizes, default=1) > 1
+    across = case.analysis.across
+    sizes = [c.size for c in across.matching.communicators.found]
+    sizes += case.analysis.trace.ranks.column("world_size").drop_null().to_pylist()
+    return not across.waiting.has_matches.any() and max(sizes, default=1) > 1
+
+
+def _caveat(case: Case) -> str:
+    """What else may be behind exposed communication."""
+    if not _alone(case):
+        return ""
+    why = "whose file is not here" if len(case.ranks) == 1 else "as no collective was matched"
+    return f". Part of it may be waiting for another rank, {why}"
 
 
 def _numbered(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -23,6 +23,7 @@ class Style:
     with_seq: bool = True
     with_distributed_info: bool = True
     with_host: bool = False
+    gpu: str = ""  #: product name; a known one of the vendor where it is empty
     base_ns: int = 1_767_225_600_000_000_000
 
     @property

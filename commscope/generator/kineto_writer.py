@@ -71,7 +71,7 @@ def trace_text(
 def _header(simulation: Simulation, rank: int, style: Style) -> dict[str, Any]:
     schedule = simulation.schedule
     devices = schedule.hosts.count(schedule.hosts[rank])
-    gpus = [{"id": number, "name": GPUS[style.vendor]} for number in range(devices)]
+    gpus = [{"id": number, "name": style.gpu or GPUS[style.vendor]} for number in range(devices)]
     header: dict[str, Any] = {"schemaVersion": 1, "deviceProperties": gpus}
     header |= HEADERS[style.vendor]
     if style.with_host:

@@ -65,6 +65,8 @@ _HEALTHY: tuple[Callable[[Random], Setup], ...] = (
 )
 #: Of the jobs whose ranks are alike, one in so many has the file of one rank alone.
 _ONE_FILE_IN = 6
+#: The jobs' links are nobody's: as those of a product they would be too slow, or too fast.
+_GPU = "commscope simulated GPU"
 _VENDORS: tuple[Vendor, ...] = ("rocm", "cuda")
 CAUSES = tuple(_SCENARIOS)
 CLEAN_KINDS = tuple(kind.__name__ for kind in _HEALTHY)
@@ -152,7 +154,8 @@ def _recording(
     random: Random, simulation: Simulation, vendor: Vendor | None
 ) -> tuple[Style, Mapping[str, Clock], tuple[int, ...]]:
     hosts = sorted(set(simulation.schedule.hosts))
-    style = Style(vendor=vendor or _draw_vendor(random), with_host=len(hosts) > 1)
+    chosen = vendor or _draw_vendor(random)
+    style = Style(vendor=chosen, with_host=len(hosts) > 1, gpu=_GPU)
     clocks = {host: _draw_clock(random) for host in hosts[1:]}
     return style, clocks, tuple(range(len(simulation.ranks)))
 

@@ -126,7 +126,7 @@ def _verdict(analysis: Analysis, steps: pa.Table, trust: Trust, findings: Sequen
     says = (
         _exposed(steps, shares, _unit(analysis)),
         _waiting(analysis, steps),
-        _cause(findings),
+        _cause(findings, _unit(analysis)),
         _gain(analysis, bound),
     )
     return " ".join(filter(None, says))
@@ -142,12 +142,12 @@ def _waiting(analysis: Analysis, steps: pa.Table) -> str:
     return f"{percent(waited / exposed)} of it is waiting {whom}."
 
 
-def _cause(findings: Sequence[Finding]) -> str:
+def _cause(findings: Sequence[Finding], unit: str) -> str:
     """The finding with the largest bound, if it is worth naming."""
     first = findings[0] if findings else None
     if first is None or first.severity == "low" or not first.bound_ns:
         return ""
-    return f"Main cause: {first.says}. Mending that wins at most {span(first.bound_ns)} a step."
+    return f"Main cause: {first.says}. Mending that wins at most {span(first.bound_ns)}{unit}."
 
 
 def _unit(analysis: Analysis) -> str:

@@ -39,15 +39,16 @@ _CAUSES = {
 
 def findings(report: Report) -> list[RenderableType]:
     """What was found, each with its bound and advice."""
+    each = "in the trace" if report.summary.step_source == "whole_trace" else "a step"
     lines: list[RenderableType] = []
     for finding in report.findings:
-        lines.append(_finding(finding))
+        lines.append(_finding(finding, each))
         lines += [Text(f"    {plain(advice.do)}", "dim") for advice in finding.advice]
     return lines
 
 
-def _finding(finding: Finding) -> Text:
-    bound = f" At most {span(finding.bound_ns)} a step to win." if finding.bound_ns else ""
+def _finding(finding: Finding, each: str) -> Text:
+    bound = f" At most {span(finding.bound_ns)} {each} to win." if finding.bound_ns else ""
     return Text.assemble(
         (f"{finding.rule:>3} {plain(finding.title)}: ", _SEVERITY[finding.severity]),
         plain(finding.says + ("." if bound else "")),

@@ -50,6 +50,7 @@ class Args(
     correlation: Scalar = None
     external_id: Scalar = None
     bytes: Scalar = None
+    grid: Raw = _NOTHING
     size: Scalar = None
     rank: Scalar = None
     own_rank: Scalar = None

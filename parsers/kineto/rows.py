@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +13,8 @@ import pyarrow as pa
 from commscope.columns import NONE, Bool, Int64
 from commscope.parsers.kineto.decode import Scalar
 
+#: Longer numbers are no dimensions of a grid.
+_DIGITS = re.compile(rb"(?<!\d)\d{1,18}(?!\d)")
 _ALL_ONES = 2**64 - 1
 _TOP = 2**63
 #: The largest rank, number of ranks or of a device that the tables hold.
@@ -48,6 +52,18 @@ def integers(values: Sequence[Scalar]) -> Int64:
             return np.where(whole == -1, NONE, whole)
     known = {value: integer(value) for value in set(values)}
     return np.fromiter(map(known.__getitem__, values), np.int64, len(values))
+
+
+def products(lists: Sequence[bytes]) -> Int64:
+    """The product of each list of numbers, as the file spells it; ``NONE`` where it is none."""
+    known = {text: _product(bytes(text)) for text in set(map(bytes, lists))}
+    return np.fromiter((known[bytes(text)] for text in lists), np.int64, len(lists))
+
+
+def _product(text: bytes) -> int:
+    numbers = [int(n) for n in _DIGITS.findall(text)]
+    whole = prod(numbers) if numbers else 0
+    return whole if 0 < whole < _TOP else NONE
 
 
 def ranks(values: Sequence[Scalar]) -> Int64:

@@ -37,6 +37,7 @@ from commscope.parsers.kineto.rows import (
     dictionary,
     first_known,
     integers,
+    products,
     ranks,
 )
 from commscope.parsers.kineto.times import MAX_NS, to_ns
@@ -140,6 +141,7 @@ class TableBuilder:
             "queue": nullable(device.column("queue")),
             "launch_ns": pa.nulls(len(start), pa.int64()),
             "bytes": nullable(device.column("bytes")),
+            "workgroups": nullable(device.column("workgroups")),
             "flags": pa.array(np.where(broken, Flag.BROKEN, 0).astype(np.uint16)),
         }
         return _table(columns, PARSED_EVENTS, "Kineto events")
@@ -166,6 +168,7 @@ def _args_columns(args: Sequence[Args], events: Sequence[Event]) -> dict[str, In
         "queue": integers([a.hsa_queue for a in args]),
         "correlation": integers([a.correlation for a in args]),
         "external_id": integers([a.external_id for a in args]),
+        "workgroups": products([a.grid for a in args]),
         "bytes": first_known(integers([a.bytes for a in args]), integers([a.size for a in args])),
     }
 
