@@ -17,9 +17,10 @@ from commscope.errors import SchemaError
 TEXT = pa.dictionary(pa.int32(), pa.string())
 
 
-def _column(
+def column(
     name: str, kind: pa.DataType, meaning: str, *, unit: str = "", nullable: bool = False
 ) -> pa.Field:
+    """A column with its unit and meaning."""
     return pa.field(name, kind, nullable, {"unit": unit, "meaning": meaning})
 
 
@@ -34,28 +35,28 @@ class Flag:
     BY_METADATA = 1 << 5  #: communication by its collective metadata, not by its name
 
 
-_RANK = _column("rank", pa.int32(), "rank of the process in the job")
-_START = _column("start_ns", pa.int64(), "begin, on the clock of the rank's own trace", unit="ns")
-_DURATION = _column("dur_ns", pa.int64(), "length", unit="ns")
+_RANK = column("rank", pa.int32(), "rank of the process in the job")
+_START = column("start_ns", pa.int64(), "begin, on the clock of the rank's own trace", unit="ns")
+_DURATION = column("dur_ns", pa.int64(), "length", unit="ns")
 
 EVENTS = pa.schema(
     [
         _RANK,
-        _column(
+        column(
             "device", pa.int32(), "device number as the trace gives it; negative: it gives none"
         ),
-        _column("stream", pa.int64(), "stream, or on older ROCm the hardware queue", nullable=True),
-        _column("queue", pa.int64(), "hardware queue, where the trace tells it", nullable=True),
-        _column("kind", TEXT, "kernel, memcpy or memset"),
-        _column("name", TEXT, "name of the kernel or copy"),
+        column("stream", pa.int64(), "stream, or on older ROCm the hardware queue", nullable=True),
+        column("queue", pa.int64(), "hardware queue, where the trace tells it", nullable=True),
+        column("kind", TEXT, "kernel, memcpy or memset"),
+        column("name", TEXT, "name of the kernel or copy"),
         _START,
         _DURATION,
-        _column("correlation", pa.int64(), "id shared with the launching call", nullable=True),
-        _column("launch_ns", pa.int64(), "begin of the launching call", unit="ns", nullable=True),
-        _column("step", pa.int64(), "number of the step it was launched in", nullable=True),
-        _column("bytes", pa.int64(), "bytes moved by a copy", unit="bytes", nullable=True),
-        _column("workgroups", pa.int64(), "work-groups (blocks) of a kernel", nullable=True),
-        _column("flags", pa.uint16(), "bits of commscope.schema.Flag"),
+        column("correlation", pa.int64(), "id shared with the launching call", nullable=True),
+        column("launch_ns", pa.int64(), "begin of the launching call", unit="ns", nullable=True),
+        column("step", pa.int64(), "number of the step it was launched in", nullable=True),
+        column("bytes", pa.int64(), "bytes moved by a copy", unit="bytes", nullable=True),
+        column("workgroups", pa.int64(), "work-groups (blocks) of a kernel", nullable=True),
+        column("flags", pa.uint16(), "bits of commscope.schema.Flag"),
     ]
 )
 """One row an activity of a GPU, sorted by rank and start."""
@@ -63,13 +64,13 @@ EVENTS = pa.schema(
 HOST = pa.schema(
     [
         _RANK,
-        _column("thread", pa.int64(), "thread of the process", nullable=True),
-        _column("kind", TEXT, "launch, sync, memory, capture, runtime, annotation or collective"),
-        _column("name", TEXT, "name of the call or annotation"),
+        column("thread", pa.int64(), "thread of the process", nullable=True),
+        column("kind", TEXT, "launch, sync, memory, capture, runtime, annotation or collective"),
+        column("name", TEXT, "name of the call or annotation"),
         _START,
         _DURATION,
-        _column("correlation", pa.int64(), "id shared with the activity it started", nullable=True),
-        _column(
+        column("correlation", pa.int64(), "id shared with the activity it started", nullable=True),
+        column(
             "step", pa.int64(), "number of the step in whose host interval it began", nullable=True
         ),
     ]
@@ -78,31 +79,31 @@ HOST = pa.schema(
 
 COLLECTIVES = pa.schema(
     [
-        _column("event", pa.int64(), "row of the communication kernel in EVENTS"),
+        column("event", pa.int64(), "row of the communication kernel in EVENTS"),
         _RANK,
-        _column("comm", TEXT, "communicator: name of the process group", nullable=True),
-        _column("description", TEXT, "what the process group is for", nullable=True),
-        _column("seq", pa.int64(), "sequence number in the communicator", nullable=True),
-        _column("op", TEXT, "all_reduce, all_gather, ..., or null: unknown", nullable=True),
-        _column("dtype", TEXT, "element type", nullable=True),
-        _column("bytes", pa.int64(), "size as nccl-tests counts it", unit="bytes", nullable=True),
-        _column("group_size", pa.int32(), "number of members", nullable=True),
-        _column("members", pa.list_(pa.int32()), "global ranks of the members", nullable=True),
-        _column("peer", pa.int32(), "the other rank of a send or a receive", nullable=True),
-        _column(
+        column("comm", TEXT, "communicator: name of the process group", nullable=True),
+        column("description", TEXT, "what the process group is for", nullable=True),
+        column("seq", pa.int64(), "sequence number in the communicator", nullable=True),
+        column("op", TEXT, "all_reduce, all_gather, ..., or null: unknown", nullable=True),
+        column("dtype", TEXT, "element type", nullable=True),
+        column("bytes", pa.int64(), "size as nccl-tests counts it", unit="bytes", nullable=True),
+        column("group_size", pa.int32(), "number of members", nullable=True),
+        column("members", pa.list_(pa.int32()), "global ranks of the members", nullable=True),
+        column("peer", pa.int32(), "the other rank of a send or a receive", nullable=True),
+        column(
             "send_sizes",
             pa.list_(pa.int64()),
             "elements sent to each member, of an all_to_all with uneven splits",
             nullable=True,
         ),
-        _column(
+        column(
             "receive_sizes",
             pa.list_(pa.int64()),
             "elements received from each member, of an all_to_all with uneven splits",
             nullable=True,
         ),
-        _column("is_async", pa.bool_(), "issued asynchronously", nullable=True),
-        _column("source", TEXT, "how it is known: args, record, annotation or name"),
+        column("is_async", pa.bool_(), "issued asynchronously", nullable=True),
+        column("source", TEXT, "how it is known: args, record, annotation or name"),
     ]
 )
 """One row a communication kernel."""
@@ -110,14 +111,14 @@ COLLECTIVES = pa.schema(
 STEPS = pa.schema(
     [
         _RANK,
-        _column("step", pa.int64(), "number of the step"),
-        _column("name", TEXT, "name of the annotation, or what was inferred"),
-        _column("open", pa.bool_(), "the last window: nothing shows where it would have ended"),
-        _column("start_ns", pa.int64(), "begin of the device window", unit="ns", nullable=True),
-        _column("end_ns", pa.int64(), "end of the device window", unit="ns", nullable=True),
-        _column("host_start_ns", pa.int64(), "begin on the host", unit="ns", nullable=True),
-        _column("host_end_ns", pa.int64(), "end on the host", unit="ns", nullable=True),
-        _column("source", TEXT, "annotation, marker, inferred or whole_trace"),
+        column("step", pa.int64(), "number of the step"),
+        column("name", TEXT, "name of the annotation, or what was inferred"),
+        column("open", pa.bool_(), "the last window: nothing shows where it would have ended"),
+        column("start_ns", pa.int64(), "begin of the device window", unit="ns", nullable=True),
+        column("end_ns", pa.int64(), "end of the device window", unit="ns", nullable=True),
+        column("host_start_ns", pa.int64(), "begin on the host", unit="ns", nullable=True),
+        column("host_end_ns", pa.int64(), "end on the host", unit="ns", nullable=True),
+        column("source", TEXT, "annotation, marker, inferred or whole_trace"),
     ]
 )
 """One row a step and rank; device times are null where the step launched nothing."""
@@ -125,19 +126,19 @@ STEPS = pa.schema(
 RANKS = pa.schema(
     [
         _RANK,
-        _column("host", TEXT, "host name", nullable=True),
-        _column(
+        column("host", TEXT, "host name", nullable=True),
+        column(
             "device", pa.int32(), "device number as the trace gives it; negative: it gives none"
         ),
-        _column("pid", pa.int64(), "process id", nullable=True),
-        _column("local_rank", pa.int32(), "rank within the host", nullable=True),
-        _column("gpu", TEXT, "product name of the GPU", nullable=True),
-        _column("clock_offset_ns", pa.int64(), "to add for the common clock", unit="ns"),
-        _column("clock_error_ns", pa.int64(), "error of that offset", unit="ns", nullable=True),
-        _column("backend", TEXT, "communication library as the trace names it", nullable=True),
-        _column("world_size", pa.int32(), "number of ranks in the job", nullable=True),
-        _column("source", TEXT, "how the rank is known: metadata, file, records, given or assumed"),
-        _column("file", TEXT, "file it was read from"),
+        column("pid", pa.int64(), "process id", nullable=True),
+        column("local_rank", pa.int32(), "rank within the host", nullable=True),
+        column("gpu", TEXT, "product name of the GPU", nullable=True),
+        column("clock_offset_ns", pa.int64(), "to add for the common clock", unit="ns"),
+        column("clock_error_ns", pa.int64(), "error of that offset", unit="ns", nullable=True),
+        column("backend", TEXT, "communication library as the trace names it", nullable=True),
+        column("world_size", pa.int32(), "number of ranks in the job", nullable=True),
+        column("source", TEXT, "how the rank is known: metadata, file, records, given or assumed"),
+        column("file", TEXT, "file it was read from"),
     ]
 )
 """One row a rank: a process and the one device it drives."""

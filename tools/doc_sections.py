@@ -18,7 +18,7 @@ import click
 import pyarrow as pa
 
 import commscope
-from commscope import sample_traces, schema
+from commscope import log_schema, sample_traces, schema
 from commscope.analysis.result import Analysis, analyse
 from commscope.cli.main import cli
 from commscope.findings.model import Check, Metric
@@ -57,7 +57,7 @@ def table_section(name: str) -> str:
             field.metadata[b"unit"].decode(),
             field.metadata[b"meaning"].decode(),
         )
-        for field in schema.TABLES[name]
+        for field in {**schema.TABLES, **log_schema.LOG_TABLES}[name]
     ]
     columns = _table(("column", "type", "null", "unit", "meaning"), rows)
     return f"### {name}\n\n{_docstrings()[name]}\n\n{columns}"
@@ -71,10 +71,10 @@ def _type_name(kind: pa.DataType) -> str:
 
 @cache
 def _docstrings() -> dict[str, str]:
-    """The string below each constant of the schema module."""
-    body = ast.parse(inspect.getsource(schema)).body
+    """The string below each constant of the modules that declare tables."""
+    bodies = [ast.parse(inspect.getsource(module)).body for module in (schema, log_schema)]
     found = {}
-    for constant, text in pairwise(body):
+    for constant, text in (pair for body in bodies for pair in pairwise(body)):
         if isinstance(constant, ast.Assign) and isinstance(text, ast.Expr):
             (name,) = constant.targets
             found[ast.unparse(name)] = ast.literal_eval(text.value)

@@ -16,7 +16,7 @@ from commscope.sanitize import plain
 #: Every command by its name: its module holds a click command of the same name.
 COMMANDS = (
     *("analyze", "collectives", "explain", "gaps"),
-    *("inspect", "kernels", "rules", "stragglers"),
+    *("inspect", "kernels", "log", "rules", "stragglers"),
 )
 
 

@@ -1,0 +1,80 @@
+"""From paths to the logs of a job: find the files, leave out what is no log, read the others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from commscope.engine.reading import RunProgress, progress_of, silent
+from commscope.errors import UnknownFormat, UsageError
+from commscope.parsers.appearance import looks_like
+from commscope.parsers.base import Confidence
+from commscope.parsers.detect import opinions
+from commscope.parsers.opening import Source, open_session, read_head
+from commscope.parsers.rccl_log import LogFile, LogReader, Logs
+from commscope.parsers.sources import find_sources
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedLogs:
+    """The logs, and what was passed over, one sentence each."""
+
+    logs: Logs
+    notes: tuple[str, ...]
+
+
+def load_logs(
+    paths: Sequence[str | os.PathLike[str]], progress: RunProgress = silent
+) -> LoadedLogs:
+    """Reads log files, folders, patterns, archives or ``-``; traces among them are passed over.
+
+    Raises UsageError where a file that was named cannot be read, UnknownFormat where no file
+    holds a record of RCCL or NCCL.
+    """
+    reader = LogReader()
+    with open_session():
+        found = find_sources(paths)
+        notes = list(found.notes)
+        for number, source in enumerate(found.sources, 1):
+            report = progress_of(progress, source, number, len(found.sources))
+            try:
+                why_not = _why_no_log(source)
+                file = None if why_not else reader.read(source, report)
+            except UsageError as error:
+                if source.named:
+                    raise
+                why_not, file = str(error), None
+            if file is not None and not _holds_records(file):
+                why_not = _without_records(file)
+            if why_not:
+                notes.append(why_not)
+    if not any(map(_holds_records, reader.files)):
+        raise UnknownFormat(_nothing(notes))
+    logs = reader.finish()
+    return LoadedLogs(replace(logs, files=tuple(filter(_holds_records, logs.files))), tuple(notes))
+
+
+def _why_no_log(source: Source) -> str | None:
+    """Why a file is not read as a log; null where it may be one."""
+    head = read_head(source)
+    for opinion in opinions(head, source):
+        if opinion.match.confidence >= Confidence.STRUCTURE:
+            return f"{source.label}: is a trace ({opinion.parser.name}), no log"
+    return None if head else f"{source.label}: is {looks_like(head, source.size)}"
+
+
+def _holds_records(file: LogFile) -> bool:
+    return bool(file.counts.records or file.counts.unused or file.counts.torn)
+
+
+def _without_records(file: LogFile) -> str:
+    counted = f"{file.counts.lines:,} lines"
+    if file.unended_bytes:
+        counted += f" and {file.unended_bytes:,} bytes without an end"
+    return f"{file.file}: no record of RCCL or NCCL in {counted}"
+
+
+def _nothing(notes: Sequence[str]) -> str:
+    more = f" (and {len(notes) - 1} more files)" if len(notes) > 1 else ""
+    return f"{notes[0]}{more}; run the job with NCCL_DEBUG=INFO and give its output"

@@ -1,0 +1,1 @@
+"""What the logs of a job say, put together over its processes."""
