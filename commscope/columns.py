@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 Int64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
+_Number = TypeVar("_Number", bound=np.generic)
 
 #: Stands for null in int64 arrays: no time stamp, id or count of a trace takes this value.
 NONE = int(np.iinfo(np.int64).min)
@@ -38,6 +40,11 @@ def nullable(values: Int64) -> pa.Array:
     return pa.array(values, pa.int64(), mask=values == NONE)
 
 
+def at(values: npt.NDArray[_Number], place: Int64, missing: int) -> npt.NDArray[_Number]:
+    """The values at these places; ``missing`` where the place is -1, for none."""
+    return np.append(values, values.dtype.type(missing))[place]
+
+
 def flagged(events: pa.Table, flag: int) -> Bool:
     """Which events have any of these bits of ``commscope.schema.Flag``."""
     return np.asarray((np.asarray(events.column("flags").to_numpy()) & flag) != 0)
@@ -46,7 +53,7 @@ def flagged(events: pa.Table, flag: int) -> Bool:
 def where_word(table: pa.Table, name: str, wanted: Callable[[str], object]) -> Bool:
     """Which rows of a dictionary column have a word that is wanted; null never is."""
     rows, words = codes(table, name)
-    return np.asarray(np.array([bool(wanted(word)) for word in words] + [False])[rows])
+    return at(np.array([bool(wanted(word)) for word in words], np.bool_), rows, missing=False)
 
 
 def where_equal(table: pa.Table, name: str, word: str) -> Bool:

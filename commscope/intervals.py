@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from commscope.columns import Bool, Int64
+from commscope.columns import NONE, Bool, Int64, at
 
 _EMPTY = np.empty(0, np.int64)
 
@@ -99,6 +99,13 @@ def clip(of: Intervals, start: int, end: int) -> Intervals:
     starts, ends = np.maximum(of.starts, start), np.minimum(of.ends, end)
     real = ends > starts
     return Intervals(starts[real], ends[real])
+
+
+def cut(starts: Int64, ends: Int64, edges: Int64) -> tuple[Int64, Int64]:
+    """Starts and ends of disjoint intervals, cut at those edges (ascending) that are inside one."""
+    holds = np.searchsorted(starts, edges, side="left") - 1
+    inside = edges[(holds >= 0) & (edges < at(ends, holds, NONE))]
+    return np.sort(np.concatenate((starts, inside))), np.sort(np.concatenate((ends, inside)))
 
 
 def _where(a: Intervals, b: Intervals, keep: Callable[[Bool, Bool], Bool]) -> Intervals:

@@ -27,7 +27,7 @@ def found_gaps(analysis: Analysis, gaps: Gaps, causes: Causes) -> dict[int, list
     found: dict[int, list[Gap]] = {rank: [] for rank in analysis.timeline.ranks.tolist()}
     ranks = analysis.timeline.ranks[gaps.rank].tolist()
     start = (gaps.start - analysis.timeline.shift_ns[gaps.rank]).tolist()
-    numbers = (gaps.step, gaps.length, gaps.part, causes.cause)
+    numbers = (gaps.window, gaps.length, gaps.part, causes.cause)
     for rank, begin, *row in zip(ranks, start, *(of.tolist() for of in numbers), strict=True):
         step, length, part, cause = row
         number = None if step < 0 else steps[step]

@@ -14,9 +14,9 @@ import pyarrow as pa
 from tables import Gpu, Host, reading, step
 
 from commscope.analysis.result import Analysis, analyse
-from commscope.findings.model import Finding, Grade
+from commscope.findings.model import Finding, Grade, Looked
 from commscope.findings.quality import trust_of
-from commscope.findings.rules import BUILT_IN, Looked, look
+from commscope.findings.rules import BUILT_IN, look
 from commscope.normalize import Options, normalize
 from commscope.parsers.base import Reading
 from commscope.schema import PARSED_COLLECTIVES

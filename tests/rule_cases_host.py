@@ -9,7 +9,7 @@ BEFORE = Kernel(10, 300, 1)
 LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 
 
-def _waits_in(call: str, *, launched: float = 510) -> Job:
+def waits_in(call: str, *, launched: float = 510) -> Job:
     """The host waits until a collective of 200 us has ended, and launches what is next then."""
     waits = Call(250, 505, call)
     return Job([[BEFORE, Collective(300, 500, 2), waits, Kernel(520, 1010, launched)]])
@@ -38,26 +38,26 @@ def _late(launched: float, *calls: Call) -> Job:
 CASES = {
     # 200 us exposed, and 5 us idle until the call returns.
     "H7": RuleCase(
-        _waits_in("hipDeviceSynchronize"),
+        waits_in("hipDeviceSynchronize"),
         Says(
             205, "high",
             "205.0 us a step go by while the host waits in a synchronise of the whole device for "
             "communication to end, and launches nothing",
             (0, 0, 300, 500), 0, {"lost": 205_000, "exposed": 200_000},
         ),
-        _waits_in("hipEventSynchronize"),
-        [(_waits_in("hipDeviceSynchronize").without_launches(), NO_LAUNCHES)],
+        waits_in("hipEventSynchronize"),
+        [(waits_in("hipDeviceSynchronize").without_launches(), NO_LAUNCHES)],
     ),
     "H6": RuleCase(
-        _waits_in("hipEventSynchronize"),
+        waits_in("hipEventSynchronize"),
         Says(
             200, "high",
             "200.0 us a step go by while the host waits for communication (hipEventSynchronize) "
             "instead of launching what comes next",
             (0, 0, 300, 500), 0, {"lost": 200_000, "exposed": 200_000},
         ),
-        _waits_in("hipEventSynchronize", launched=240),
-        [(_waits_in("hipEventSynchronize").without_launches(), NO_LAUNCHES)],
+        waits_in("hipEventSynchronize", launched=240),
+        [(waits_in("hipEventSynchronize").without_launches(), NO_LAUNCHES)],
     ),
     "H9": RuleCase(
         _idle_in(Call(305, 405, "hipFree", "memory")),

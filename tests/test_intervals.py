@@ -83,3 +83,14 @@ def test_exact_beyond_what_a_float_can_hold():
     of = intervals.union(np.array([base, base + 2]), np.array([base + 1, base + 5]))
     assert of.total == 4
     assert intervals.measure(of, np.array([base + 3]), np.array([base + 4])).tolist() == [1]
+
+
+@given(PAIRS, st.sets(st.integers(0, SIZE)))
+def test_cut(pairs, edges):
+    """The pieces cover the same, and no edge is inside one."""
+    of = intervals.union(*arrays(pairs))
+    starts, ends = intervals.cut(of.starts, of.ends, np.array(sorted(edges), np.int64))
+    assert (bitmap(zip(starts, ends, strict=True)) == bits_of(of)).all()
+    pieces = list(zip(starts.tolist(), ends.tolist(), strict=True))
+    assert not any(start < edge < end for start, end in pieces for edge in edges)
+    assert {start for start, _ in pieces} <= {*of.starts.tolist(), *edges}

@@ -102,7 +102,7 @@ def test_synchronous_collectives_are_on_the_stream_of_compute(path: str) -> None
     """On the rank that waits: in its waits, and in the transfers behind them."""
     found = analysis_of(path)
     mine = (found.gaps.rank == 1) & (found.gaps.part != PARTS.index("unmatched"))
-    mine &= found.gaps.step >= 0
+    mine &= found.gaps.window >= 0
     assert mine.any()
     causes = Counter(CAUSES[cause] for cause in found.causes.cause[mine].tolist())
     assert set(causes) <= {"straggler_wait", "dependency", "kernel_gap", "step_tail", "host_late"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from commscope.analysis.chosen import in_chosen_steps
@@ -19,7 +20,7 @@ from commscope.analysis.waiting import (
     waiting_of,
     waiting_table,
 )
-from commscope.columns import int64
+from commscope.columns import Bool, Int64, at, int64
 from commscope.trace import Trace
 
 
@@ -44,6 +45,11 @@ class Across:
     def hosts(self) -> int:
         """How many hosts the ranks are on, as far as clocks and names tell."""
         return len(set(self.matching.clocks.host.tolist()))
+
+    def has_role(self, communicator: Int64, *roles: str | None) -> Bool:
+        """Which of these communicators (-1: none) are for one of the roles."""
+        wanted = np.array([role in roles for role in self.roles], np.bool_)
+        return at(wanted, communicator, missing=False)
 
 
 def across_ranks(trace: Trace, timeline: Timeline, steps: pa.Table) -> Across:

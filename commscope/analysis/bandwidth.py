@@ -20,12 +20,16 @@ def bus_factor(op: str | None, members: int) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Bandwidth:
-    """Of one kind of collective; GB/s = 1e9 bytes/s. Null with the reason in ``note``."""
+    """Of one kind of collective; GB/s = 1e9 bytes/s. Null with the reason in ``note``.
+
+    ``exceeds_links``: it is null since it would be more than the links carry.
+    """
 
     algbw_gbps: float | None = None
     busbw_gbps: float | None = None
     expected_busbw_gbps: float | None = None
     note: str | None = None
+    exceeds_links: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def bandwidth_of(message: Message, part: Part | None) -> Bandwidth:
     known = part if message.one_host else None
     if known is not None and busbw > known.peak(message.members):
         says = f"{busbw:,.0f} GB/s is more than the links carry: size, group or kernel is wrong"
-        return Bandwidth(note=says)
+        return Bandwidth(note=says, exceeds_links=True)
     expected = None
     if known is not None:
         expected = expected_busbw_gbps(known, message.members, message.size_bytes, factor)

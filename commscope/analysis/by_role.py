@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from commscope.analysis.across import Across
-from commscope.analysis.timeline import Timeline
-from commscope.analysis.waiting import EXPOSED_PARTS, on_axis, split_exposed, waiting_among
+from commscope.analysis.timeline import Timeline, on_axis
+from commscope.analysis.waiting import EXPOSED_PARTS, split_exposed, waiting_among
 from commscope.analysis.windows import Windows
-from commscope.columns import Bool, Int64, int64
+from commscope.columns import Int64, int64
 from commscope.intervals import measure, union
 
 
@@ -41,14 +41,9 @@ _SCHEMA = (
 )
 
 
-def rows_of_role(across: Across, role: str | None) -> Bool:
-    """Which collectives are of communicators with this role."""
-    wanted = np.array([found == role for found in across.roles], np.bool_)
-    return wanted[int64(across.calls, "communicator")]
-
-
 def _of_role(timeline: Timeline, across: Across, windows: Windows, role: str | None) -> pa.Table:
-    count, chosen = len(timeline.ranks), rows_of_role(across, role)
+    count = len(timeline.ranks)
+    chosen = across.has_role(int64(across.calls, "communicator"), role)
     waiting = waiting_among(timeline, across.calls, across.matching, chosen)
     split = split_exposed(timeline, waiting, windows.rank, windows.start_ns, windows.end_ns)
     start, end = windows.axis(timeline)

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from commscope.analysis.gaps import UNMATCHED, WAIT, Exposures, Gaps
+from commscope.analysis.groups import group_rows
 from commscope.analysis.host import HostCalls, blocking_call_at
-from commscope.analysis.timeline import Timeline
+from commscope.analysis.timeline import Timeline, on_axis
 from commscope.classify import ActivityClass
-from commscope.columns import NONE, Bool, Int64, codes, int64, where_word
+from commscope.columns import NONE, Bool, Int64, at, codes, int64, where_equal, where_word
 from commscope.intervals import measure, union
 from commscope.trace import Trace
 
@@ -43,15 +44,21 @@ _OPTIMIZER = re.compile(r"Optimizer\.(?:step|zero_grad)|^optimizer", re.IGNORECA
 class Causes:
     """The cause of each gap, and what tells it; arrays with an entry a gap.
 
-    ``call_name`` is the call that blocked the host (a place in ``HostCalls.names``), -1 for none;
-    ``same_stream`` says that what came next was on the stream of the communication itself.
+    ``call_name`` is the call that blocked the host (a place in ``HostCalls.names``) and
+    ``call_action`` what that is (one in ``host.ACTIONS``), -1 for none; ``same_stream`` says that
+    what came next was on the stream of the communication itself.
     """
 
     cause: Int64
     call_name: Int64
+    call_action: Int64
     same_stream: Bool
     missing: Int64  #: of unknown causes, a place in ``MISSING``
     next_launch: Int64  #: when the next activity was launched, on the axis; ``NONE``: not known
+
+    def until_launch(self, gaps: Gaps) -> tuple[Int64, Int64]:
+        """From the begin of each gap's exposure to the next launch, if that is known and later."""
+        return gaps.exposed_since, np.maximum(self.next_launch, gaps.exposed_since)
 
 
 MISSING = (
@@ -79,6 +86,7 @@ def causes_of(trace: Trace, timeline: Timeline, host: HostCalls, gaps: Gaps, kno
     return Causes(
         cause,
         np.where(cause == HOST_SYNC, decided.call_name[gaps.exposure], -1),
+        np.where(cause == HOST_SYNC, decided.call_action[gaps.exposure], -1),
         decided.same_stream[gaps.exposure],
         np.where(alone, _PARTNERS, np.where(cause == UNKNOWN, missing, 0)),
         decided.next_launch[gaps.exposure],
@@ -99,18 +107,19 @@ class _Facts:
     same_queue: Bool  #: the next activity was behind the communication in a hardware queue
     is_tail: Bool
     blocking: Int64  #: name of the call that blocked the host as the communication ended
+    action: Int64  #: what that call is
 
     @classmethod
     def of(cls, trace: Trace, timeline: Timeline, host: HostCalls, exposures: Exposures) -> _Facts:
         """Looks everything up."""
         near = _Near(trace, timeline, exposures)
         after = exposures.after
-        launch = np.append(host.launch, NONE)[after]
+        launch = at(host.launch, after, NONE)
         starts_when = near.ended >= 0
         delay = near.next_start - launch
         in_time = (launch <= exposures.start) | (starts_when & (delay > NEAR_NS))
-        lane = np.append(host.lane, -1)[after]
-        blocking, _ = blocking_call_at(host, lane, exposures.end - NEAR_NS)
+        lane = at(host.lane, after, -1)
+        blocking, action = blocking_call_at(host, lane, exposures.end - NEAR_NS)
         return cls(
             length=exposures.end - exposures.start,
             has_next=after >= 0,
@@ -122,6 +131,7 @@ class _Facts:
             same_queue=near.shares_queue(host),
             is_tail=near.is_tail(trace, timeline, host),
             blocking=blocking,
+            action=action,
         )
 
     def decide(self) -> Causes:
@@ -142,7 +152,7 @@ class _Facts:
         cause = np.select(chosen, [number for _, number in conditions], UNKNOWN)
         missing = np.where(cause == UNKNOWN, np.where(no_launch, _LAUNCH, _ALONE), 0)
         same = self.same_stream & (cause == DEPENDENCY)
-        return Causes(cause, self.blocking, same, missing, self.launch)
+        return Causes(cause, self.blocking, self.action, same, missing, self.launch)
 
 
 class _Near:
@@ -151,9 +161,8 @@ class _Near:
     def __init__(self, trace: Trace, timeline: Timeline, exposures: Exposures) -> None:
         found = timeline.activities
         self._exposures, self._found = exposures, found
-        shift = timeline.shift_ns[found.rank]
-        self._start, self._end = found.start_ns + shift, found.end_ns + shift
-        self.next_start = np.append(self._start, NONE)[exposures.after]
+        self._start, self._end = timeline.activities_on_axis()
+        self.next_start = at(self._start, exposures.after, NONE)
         self._columns = {
             name: int64(trace.events, name)[found.row] for name in ("stream", "queue", "step")
         }
@@ -173,27 +182,27 @@ class _Near:
         ends = self._end[order]
         # The end and the begin are stamped by different queues: a microsecond either way.
         place = np.searchsorted(ends, self.next_start + 1_000, side="right") - 1
-        last = np.append(order, -1)[place]
+        last = at(order, place, -1)
+        end = at(self._end, last, 0)
         near = (last >= 0) & (self._exposures.after >= 0)
-        near &= self.next_start - np.append(self._end, 0)[last] <= NEAR_NS
-        near &= np.append(self._end, 0)[last] > self._exposures.start
+        near &= (self.next_start - end <= NEAR_NS) & (end > self._exposures.start)
         return np.where(near, last, -1)
 
     def is_pause(self, timeline: Timeline) -> Bool:
         """Short, between compute of one stream, while communication runs on."""
         before, after = self._exposures.before, self._exposures.after
         start, end = self._exposures.start, self._exposures.end
-        stream = np.append(self._columns["stream"], NONE)
-        compute = np.append(self._found.of(ActivityClass.COMPUTE), False)
-        bounded = (np.append(self._end, NONE)[before] == start) & (self.next_start == end)
+        stream = self._columns["stream"]
+        bounded = (at(self._end, before, NONE) == start) & (self.next_start == end)
         runs_on = measure(timeline.communication, end, end + 1) > 0
-        alike = (stream[before] == stream[after]) & compute[after]
+        is_compute = at(self._found.of(ActivityClass.COMPUTE), after, missing=False)
+        alike = is_compute & (at(stream, before, NONE) == at(stream, after, NONE))
         return np.asarray(bounded & runs_on & alike & (end - start < NEAR_NS))
 
     def same(self, column: str, others: Int64) -> Bool:
         """Whether the next activity has the stream or queue of these others."""
-        values = np.append(self._columns[column], NONE)
-        here, there = values[self._exposures.after], values[others]
+        values = self._columns[column]
+        here, there = (at(values, place, NONE) for place in (self._exposures.after, others))
         return np.asarray((here == there) & (here != NONE))
 
     def shares_queue(self, host: HostCalls) -> Bool:
@@ -203,10 +212,9 @@ class _Near:
         nothing was between the launches of the two.
         """
         after, ended = self._exposures.after, self.ended
-        launch = np.append(host.launch, NONE)
-        told = (launch[after] != NONE) & (launch[ended] != NONE) & (len(host.waits) > 0)
-        waits = host.waits_between(launch[ended], launch[after])
-        free = told & (launch[ended] < launch[after]) & (waits == 0)
+        before, later = (at(host.launch, place, NONE) for place in (ended, after))
+        told = (before != NONE) & (later != NONE) & (len(host.waits) > 0)
+        free = told & (before < later) & (host.waits_between(before, later) == 0)
         apart = (ended >= 0) & ~self.same("stream", ended)
         return np.asarray(apart & (self.same("queue", ended) | free))
 
@@ -215,34 +223,23 @@ class _Near:
         step, rank = self._columns["step"], self._found.rank
         work = self._found.of(ActivityClass.COMPUTE) & ~_of_optimizer(trace, timeline, host)
         work |= where_word(trace.events, "name", _BUCKET_COPY.search)[self._found.row]
-        key = rank[work] * (2 * len(step) + 2) + _dense(step)[work]
-        here = np.append(_dense(step), -1)[self.running]
-        keys, place = np.unique(key, return_inverse=True)
-        last = np.full(len(keys) + 1, NONE)
-        np.maximum.at(last, place.reshape(-1), self._start[work])
-        wanted = self._exposures.rank * (2 * len(step) + 2) + here
-        found = np.searchsorted(keys, wanted)
-        there = np.append(keys, NONE)[found] == wanted
-        known = np.append(step, NONE)[self.running] != NONE
-        return np.asarray(known & there & (last[found] < self._exposures.end))
-
-
-def _dense(values: Int64) -> Int64:
-    return np.unique(values, return_inverse=True)[1].reshape(-1)
+        group, first = group_rows([rank, step])
+        last = np.full(len(first), NONE)
+        np.maximum.at(last, group[work], self._start[work])
+        latest = at(last, at(group, self.running, -1), NONE)
+        known = at(step, self.running, NONE) != NONE
+        return np.asarray(known & (latest != NONE) & (latest < self._exposures.end))
 
 
 def _of_optimizer(trace: Trace, timeline: Timeline, host: HostCalls) -> Bool:
     """Which activities are the optimizer's: by family, or launched inside its annotation."""
     code, _ = codes(trace.events, "name")
-    is_family = np.array([family == "optimizer" for family in trace.classes.family] + [False])
-    by_name = is_family[code[timeline.activities.row]]
-    kind, kinds = codes(trace.host, "kind")
-    name, names = codes(trace.host, "name")
-    wanted = np.array([bool(_OPTIMIZER.search(word)) for word in names] + [False])[name]
-    wanted &= np.array([word == "annotation" for word in kinds] + [False])[kind]
-    rank = np.searchsorted(timeline.ranks, int64(trace.host, "rank")[wanted])
-    start = int64(trace.host, "start_ns")[wanted] + timeline.shift_ns[rank]
-    spans = union(start, start + int64(trace.host, "dur_ns")[wanted])
+    is_family = np.array([family == "optimizer" for family in trace.classes.family], np.bool_)
+    by_name = at(is_family, code[timeline.activities.row], missing=False)
+    wanted = where_word(trace.host, "name", _OPTIMIZER.search)
+    wanted &= where_equal(trace.host, "kind", "annotation")
+    _, start, end = on_axis(timeline, trace.host)
+    spans = union(start[wanted], end[wanted])
     launched = host.launch != NONE
     inside = measure(spans, host.launch, host.launch + 1) > 0
     return np.asarray(by_name | (launched & inside))

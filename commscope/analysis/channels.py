@@ -6,6 +6,7 @@ one communicator may begin in any order.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,15 +50,14 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """Rows of each rank (index) in order of start; ``size`` members belong to an operation."""
+    """Rows of each rank (index) in order of start; ``size`` members belong to an operation.
+
+    ``reference`` is the rank with most operations: the others are compared with it.
+    """
 
     lanes: dict[int, Int64]
     size: int
-
-    @property
-    def reference(self) -> int:
-        """The rank with most operations: the others are compared with it."""
-        return max(self.lanes, key=lambda rank: (len(self.lanes[rank]), -rank))
+    reference: int
 
 
 def rows_of(times: pa.Table, ranks: Int64, communicators: Communicators) -> Rows:
@@ -112,8 +112,12 @@ def channels_of(rows: Rows, communicators: Communicators) -> list[Channel]:
         if len(lanes) > 1:
             row = int(chosen[0])
             size = sizes[int(communicators.of_row[row])] if rows.source[row] == NONE else 2
-            found.append(Channel(lanes, max(size, 2)))
+            found.append(Channel(lanes, max(size, 2), _longest(lanes)))
     return found
+
+
+def _longest(lanes: Mapping[int, Int64]) -> int:
+    return max(lanes, key=lambda rank: (len(lanes[rank]), -rank))
 
 
 def _lanes(rank: Int64, chosen: Int64) -> dict[int, Int64]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from commscope.analysis.groups import group_rows
-from commscope.analysis.percentiles import group_percentile
+from commscope.analysis.groups import group_rows, group_sums
+from commscope.analysis.percentiles import group_median
 from commscope.analysis.timeline import Timeline
 from commscope.analysis.windows import Windows
 from commscope.classify import ActivityClass
-from commscope.columns import NONE, Int64, codes, int64, nullable
+from commscope.columns import NONE, Bool, Int64, codes, int64, nullable
 from commscope.intervals import measure
 from commscope.trace import Trace
 
@@ -28,12 +28,11 @@ def contention_table(trace: Trace, timeline: Timeline, windows: Windows) -> pa.T
     trace does not tell that; only those that begin in ``windows`` count.
     """
     found = timeline.activities
-    begin = found.start_ns + timeline.shift_ns[found.rank]
-    inside = windows.at(timeline, begin) >= 0
+    start, end = timeline.activities_on_axis()
+    inside = windows.at(timeline, start) >= 0
     rows = np.flatnonzero(found.of(ActivityClass.COMPUTE) & inside)
-    start = begin[rows]
-    length = (found.end_ns - found.start_ns)[rows]
-    covered = measure(timeline.communication, start, start + length)
+    length = (end - start)[rows]
+    covered = measure(timeline.communication, start[rows], end[rows])
     name, names = codes(trace.events, "name")
     of_name = name[found.row[rows]]
     grid = int64(trace.events, "workgroups")[found.row[rows]]
@@ -60,13 +59,8 @@ def contention_table(trace: Trace, timeline: Timeline, windows: Windows) -> pa.T
 class _Half:
     """Count, sum and median of the chosen lengths of each group; ``NONE`` as median of none."""
 
-    def __init__(self, group: Int64, length: Int64, chosen: np.ndarray, groups: int) -> None:
+    def __init__(self, group: Int64, length: Int64, chosen: Bool, groups: int) -> None:
         group, length = group[chosen], length[chosen]
-        order = np.lexsort((length, group))
         self.count = np.bincount(group, minlength=groups)
-        self.total = np.zeros(groups, np.int64)
-        np.add.at(self.total, group, length)
-        first = np.concatenate(([0], np.cumsum(self.count)[:-1]))
-        some = np.flatnonzero(self.count)
-        self.p50 = np.full(groups, NONE)
-        self.p50[some] = group_percentile(length[order], first[some], self.count[some], 50)
+        self.total = group_sums(group, length, groups)
+        self.p50 = group_median(group, length, groups, missing=NONE)

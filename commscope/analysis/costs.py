@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from commscope.analysis.across import Across
 from commscope.analysis.bandwidth import Message, bandwidth_of
 from commscope.analysis.groups import group_rows
 from commscope.analysis.hardware import Part, part_of
 from commscope.analysis.instances import Matching
 from commscope.analysis.percentiles import percentiles
 from commscope.columns import NONE, Int64, codes, int64
-
-if TYPE_CHECKING:
-    from commscope.analysis.result import Analysis
+from commscope.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Arrays with an entry a collective, which are matched, on GPUs with known links or not."""
+    """What bandwidth rests on; arrays have an entry a collective (a row of ``Across.calls``)."""
 
     matching: Matching
-    part: Part | None
+    part: Part | None  #: the GPU, whose links are known; null: they are not
     one_host: bool
     op: Int64  #: place in ``ops``; -1: not known
     ops: list[str]
-    size: Int64
-    group_size: Int64
-    duration: Int64
-
-    @classmethod
-    def of(cls, calls: pa.Table, matching: Matching, part: Part | None, *, one_host: bool) -> Costs:
-        """Those of the collectives of ``waiting.call_waits``."""
-        op, words = codes(calls, "op")
-        numbers = (int64(calls, name) for name in ("bytes", "group_size", "dur_ns"))
-        return cls(matching, part, one_host, op, words, *numbers)
+    size: Int64  #: in bytes; ``NONE``: not known
+    group_size: Int64  #: as the trace tells it; ``NONE``: it does not
+    duration: Int64  #: in ns
 
     def of_kind(self, rows: Int64) -> dict[str, Any]:
         """Waiting, transfer and bandwidth of collectives of one operation and size."""
@@ -105,6 +96,7 @@ class Costs:
             "expected_busbw_gbps": expected,
             "share_of_expected": busbw / expected if busbw and expected else None,
             "bandwidth_note": found.note,
+            "exceeds_links": found.exceeds_links,
         }
 
     def _members(self, rows: Int64) -> int | None:
@@ -117,9 +109,12 @@ class Costs:
         return int(found.max()) if len(found) else None
 
 
-def costs_of(analysis: Analysis) -> Costs:
-    """Those of a whole analysis; the links are known if all GPUs are of one kind."""
-    parts = {part_of(gpu) for gpu in analysis.trace.ranks.column("gpu").to_pylist()}
+def costs_of(trace: Trace, across: Across) -> Costs:
+    """Those of all collectives; the links are known if all GPUs are of one kind."""
+    parts = {part_of(gpu) for gpu in trace.ranks.column("gpu").to_pylist()}
     part = parts.pop() if len(parts) == 1 else None
-    across = analysis.across
-    return Costs.of(across.calls, across.matching, part, one_host=across.hosts == 1)
+    op, words = codes(across.calls, "op")
+    size, group_size, duration = (
+        int64(across.calls, name) for name in ("bytes", "group_size", "dur_ns")
+    )
+    return Costs(across.matching, part, across.hosts == 1, op, words, size, group_size, duration)

@@ -14,12 +14,11 @@ import numpy as np
 
 from commscope.analysis.across import Across
 from commscope.analysis.minima import Minima
-from commscope.analysis.timeline import Timeline
-from commscope.analysis.waiting import on_axis
+from commscope.analysis.timeline import Timeline, on_axis
 from commscope.analysis.windows import Windows
 from commscope.classify import ActivityClass
-from commscope.columns import Int64, where_equal
-from commscope.intervals import Intervals, difference
+from commscope.columns import Int64, at, where_equal
+from commscope.intervals import Intervals, cut, difference
 
 WAIT, TRANSFER, UNMATCHED = range(3)
 #: Names of the parts of exposed communication, by their numbers.
@@ -47,8 +46,9 @@ class Exposures:
 class Gaps:
     """Arrays with an entry a gap, by rank and time on the axis.
 
-    ``step`` is the row in the windows of steps, -1 outside of them; ``exposure`` a place in
-    ``exposures``; ``call`` the collective that makes it a gap, a row of ``Across.calls``.
+    ``window`` is a place in the windows of steps, -1 outside of them; ``exposure`` a place in
+    ``exposures``; ``call`` the collective that makes it a gap, a row of ``Across.calls``; ``part``
+    one of ``PARTS``.
     """
 
     exposures: Exposures
@@ -57,13 +57,18 @@ class Gaps:
     start: Int64
     end: Int64
     part: Int64
-    step: Int64
+    window: Int64
     call: Int64
 
     @property
     def length(self) -> Int64:
         """How long each is, in ns."""
         return self.end - self.start
+
+    @property
+    def exposed_since(self) -> Int64:
+        """When the exposure of each began, on the axis."""
+        return self.exposures.start[self.exposure]
 
 
 def gaps_of(timeline: Timeline, across: Across, windows: Windows) -> Gaps:
@@ -75,7 +80,7 @@ def gaps_of(timeline: Timeline, across: Across, windows: Windows) -> Gaps:
         difference(waiting.settled, waiting.moving),
     )
     edges = np.unique(np.concatenate((*windows.axis(timeline), _arrivals(timeline, across))))
-    pieces = [_cut(part, edges) for part in parts]
+    pieces = [cut(part.starts, part.ends, edges) for part in parts]
     start, end = (np.concatenate([piece[side] for piece in pieces]) for side in (0, 1))
     part = np.repeat(np.arange(len(parts)), [len(piece[0]) for piece in pieces])
     order = np.argsort(start, kind="stable")
@@ -84,7 +89,7 @@ def gaps_of(timeline: Timeline, across: Across, windows: Windows) -> Gaps:
     exposure = np.searchsorted(exposures.start, start, side="right") - 1
     return Gaps(
         exposures, exposure, exposures.rank[exposure], start, end, part,
-        step=windows.at(timeline, start),
+        window=windows.at(timeline, start),
         call=_calls_at(timeline, across, start, part, exposures.end[exposure]),
     )  # fmt: skip
 
@@ -96,29 +101,15 @@ def _arrivals(timeline: Timeline, across: Across) -> Int64:
     return start[matched] + across.matching.wait_ns[matched]
 
 
-def _cut(of: Intervals, edges: Int64) -> tuple[Int64, Int64]:
-    """The intervals cut at the edges that lie inside them."""
-    index = np.searchsorted(of.starts, edges, side="right") - 1
-    inside = (index >= 0) & (edges > of.starts[np.maximum(index, 0)]) if len(of) else index >= 0
-    inside &= edges < of.ends[np.maximum(index, 0)] if len(of) else False
-    starts = np.sort(np.concatenate((of.starts, edges[inside])))
-    ends = np.sort(np.concatenate((of.ends, edges[inside])))
-    return starts, ends
-
-
 def _exposures(timeline: Timeline, exposed: Intervals) -> Exposures:
-    found = timeline.activities
-    shift = timeline.shift_ns[found.rank]
-    compute = np.flatnonzero(found.of(ActivityClass.COMPUTE))
-    others = np.flatnonzero(~found.of(ActivityClass.COMMUNICATION))
-    begins = timeline.first_ns + timeline.shift_ns
-    rank = np.searchsorted(begins, exposed.starts, side="right") - 1
-    ends = (found.end_ns + shift)[compute]
-    ended = compute[np.argsort(ends, kind="stable")]
-    last = np.searchsorted(np.sort(ends), exposed.starts, side="right") - 1
-    starts = (found.start_ns + shift)[others]
-    begun = others[np.argsort(starts, kind="stable")]
-    first = np.searchsorted(np.sort(starts), exposed.ends, side="left")
+    found, rank = timeline.activities, timeline.rank_at(exposed.starts)
+    start, end = timeline.activities_on_axis()
+    ended = np.flatnonzero(found.of(ActivityClass.COMPUTE))
+    ended = ended[np.argsort(end[ended], kind="stable")]
+    last = np.searchsorted(end[ended], exposed.starts, side="right") - 1
+    begun = np.flatnonzero(~found.of(ActivityClass.COMMUNICATION))
+    begun = begun[np.argsort(start[begun], kind="stable")]
+    first = np.searchsorted(start[begun], exposed.ends, side="left")
     return Exposures(
         rank, exposed.starts, exposed.ends,
         before=_of_rank(found.rank, np.append(ended, -1), last, rank),
@@ -166,7 +157,7 @@ def _last_to_end(start: Int64, end: Int64, times: Int64, limit: Int64) -> Int64:
         place[behind.first_at_most(first, times)]
         for first in (np.searchsorted(-end, -limit, side="left"), np.zeros_like(times))
     )
-    holds = (within >= 0) & (np.append(end, 0)[within] > times)
+    holds = (within >= 0) & (at(end, within, 0) > times)
     return np.where(holds, within, last)
 
 

@@ -1,4 +1,4 @@
-"""Rows that are alike in several columns, and values that occur in others."""
+"""Rows that are alike in several columns, sums over them, and values that occur in others."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ def group_rows(keys: Sequence[Int64]) -> tuple[Int64, Int64]:
     group = np.empty(len(order), np.int64)
     group[order] = np.cumsum(begins) - 1
     return group, order[begins]
+
+
+def group_sums(group: Int64, values: Int64, count: int) -> Int64:
+    """The sum of the values of each of so many groups, exactly."""
+    total = np.zeros(count, np.int64)
+    np.add.at(total, group, values)
+    return total
 
 
 def is_among(values: Int64, others: Int64) -> Bool:

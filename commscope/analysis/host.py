@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from commscope.analysis.groups import group_rows
-from commscope.analysis.timeline import Timeline
-from commscope.columns import NONE, Bool, Int64, codes, int64, where_word
-from commscope.intervals import Intervals, union
+from commscope.analysis.timeline import Timeline, on_axis
+from commscope.columns import NONE, Bool, Int64, at, codes, int64, where_equal, where_word
+from commscope.intervals import Intervals, measure, union
 from commscope.trace import Trace
 
 #: What a host can be seen to do, in the order in which the more telling word wins.
 INPUT, ALLOCATION, SYNC, COPY, LAUNCH = "input", "allocation", "sync", "copy", "launch"
 ACTIONS = (INPUT, ALLOCATION, SYNC, COPY, LAUNCH)
+_BLOCKING = (ALLOCATION, SYNC, COPY)
+
+#: What takes more than this share of a time is what was done in it.
+FILLS = 0.5
 
 _INPUT = re.compile(r"data.?load|__next__|next_batch|get_batch", re.IGNORECASE)
 _SYNCHRONISES = re.compile(r"Synchronize")
@@ -33,13 +38,14 @@ _LOOP_NS = 100_000
 class Blocked:
     """Calls during which a thread can do nothing else, in order; times on the axis.
 
-    ``name`` is a place in ``HostCalls.names``; a loop of queries is one call, and what is called
-    inside another call is part of that.
+    ``name`` is a place in ``HostCalls.names``, ``action`` one in ``ACTIONS``. A loop of queries is
+    one call, with -1 as action, and what is called inside another call is part of that.
     """
 
     start: Int64
     end: Int64
     name: Int64
+    action: Int64
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +74,17 @@ class HostCalls:
 def host_calls(trace: Trace, timeline: Timeline) -> HostCalls:
     """Sorts the host table by thread; what other threads than those that launch do is left out."""
     host = trace.host
-    rank = np.searchsorted(timeline.ranks, int64(host, "rank"))
-    start = int64(host, "start_ns") + timeline.shift_ns[rank]
-    end = start + int64(host, "dur_ns")
+    rank, start, end = on_axis(timeline, host)
     lane, _ = group_rows([rank, int64(host, "thread")])
     call = _launching_call(trace, timeline)
-    of_activity = np.append(lane, -1)[call]
+    of_activity = at(lane, call, -1)
     launching = np.isin(lane, of_activity[of_activity >= 0])
     name, names = codes(host, "name")
-    calls = _Calls(start, end, lane, name, _actions(trace, start, end), launching)
+    calls = _Calls(start, end, lane, name, _actions(host, start, end), launching)
     return HostCalls(
         lane=of_activity,
-        launch=np.append(start, NONE)[call],
-        returned=np.append(end, NONE)[call],
+        launch=at(start, call, NONE),
+        returned=at(end, call, NONE),
         blocked=dict(_blocked(calls, where_word(host, "name", _QUERY.search))),
         doing={action: calls.union_of(action) for action in ACTIONS},
         waits=np.sort(start[launching & where_word(host, "name", _WAIT_EVENT.search)]),
@@ -94,12 +98,12 @@ class _Calls:
     end: Int64
     lane: Int64
     name: Int64
-    does: dict[str, Bool]
+    action: Int64  #: a place in ACTIONS; -1: none
     launching: Bool
 
     def union_of(self, action: str) -> Intervals:
         """When a thread that launches did this; input may be loaded by any."""
-        rows = self.does[action] & (self.launching | (action == INPUT))
+        rows = (self.action == ACTIONS.index(action)) & (self.launching | (action == INPUT))
         return union(self.start[rows], self.end[rows])
 
 
@@ -118,27 +122,28 @@ def _launching_call(trace: Trace, timeline: Timeline) -> Int64:
     return np.where(known, call, -1)
 
 
-def _actions(trace: Trace, start: Int64, end: Int64) -> dict[str, Bool]:
-    """For each action which calls are it."""
-    host = trace.host
+def _actions(host: pa.Table, start: Int64, end: Int64) -> Int64:
+    """What each call is: a place in ACTIONS; -1: none of them."""
 
     def kind(word: str) -> Bool:
-        return where_word(host, "kind", word.__eq__)
+        return where_equal(host, "kind", word)
 
     copies = where_word(host, "name", _COPY.search) & (end - start > _BLOCKING_COPY_NS)
-    return {
+    is_it = {
         INPUT: kind("annotation") & where_word(host, "name", _INPUT.search),
         ALLOCATION: kind("memory"),
         SYNC: kind("sync") & where_word(host, "name", _SYNCHRONISES.search),
         COPY: kind("launch") & copies,
         LAUNCH: kind("launch") & ~copies,
     }
+    return np.select([is_it[action] for action in ACTIONS], range(len(ACTIONS)), -1)
 
 
 def _blocked(calls: _Calls, is_query: Bool) -> Iterator[tuple[int, Blocked]]:
     """By lane, the calls that block it."""
-    blocks = calls.does[ALLOCATION] | calls.does[SYNC] | calls.does[COPY]
-    rows = np.flatnonzero((blocks | is_query | calls.does[LAUNCH]) & calls.launching)
+    launches = calls.action == ACTIONS.index(LAUNCH)
+    blocks = np.isin(calls.action, [ACTIONS.index(action) for action in _BLOCKING])
+    rows = np.flatnonzero((blocks | is_query | launches) & calls.launching)
     rows = rows[np.lexsort((calls.start[rows], calls.lane[rows]))]
     bounds = np.flatnonzero(np.diff(calls.lane[rows])) + 1
     for mine in np.split(rows, bounds) if len(rows) else []:
@@ -157,16 +162,32 @@ def _of_lane(calls: _Calls, rows: Int64, blocks: Bool, is_query: Bool) -> Blocke
     outer = np.ones(len(first), np.bool_)
     outer[1:] = end[last][1:] > np.maximum.accumulate(end[last])[:-1]
     first, last = first[outer], last[outer]
-    return Blocked(start[first], end[last], calls.name[rows[first]])
+    call = rows[first]
+    return Blocked(start[first], end[last], calls.name[call], calls.action[call])
+
+
+def fills(doing: Intervals, start: Int64, end: Int64, length: Int64) -> Bool:
+    """Whether hosts do this from each start to its end for most of a length."""
+    return np.asarray(measure(doing, start, end) > FILLS * np.maximum(length, 1))
+
+
+def main_action(doing: Mapping[str, Intervals], start: Int64, end: Int64, length: Int64) -> Int64:
+    """As ``fills``: which of ACTIONS (a place) does, the first of several; -1: none."""
+    found = np.full(len(start), -1)
+    for number, action in reversed(list(enumerate(ACTIONS))):
+        found[fills(doing[action], start, end, length)] = number
+    return found
 
 
 def blocking_call_at(host: HostCalls, lane: Int64, time: Int64) -> tuple[Int64, Int64]:
-    """(Name, begin) of the call that blocked each lane then; -1 as name for none."""
-    name, begin = np.full(len(time), -1), np.full(len(time), NONE)
+    """(Name, action) of the call that blocked each lane then; -1 for none."""
+    name, action = np.full(len(time), -1), np.full(len(time), -1)
+    order = np.argsort(lane, kind="stable")
     for number, blocked in host.blocked.items():
-        mine = np.flatnonzero(lane == number)
+        low, high = np.searchsorted(lane, (number, number + 1), sorter=order)
+        mine = order[low:high]
         place = np.searchsorted(blocked.start, time[mine], side="right") - 1
-        there = (place >= 0) & (np.append(blocked.end, 0)[place] >= time[mine])
+        there = (place >= 0) & (at(blocked.end, place, 0) >= time[mine])
         mine, place = mine[there], place[there]
-        name[mine], begin[mine] = blocked.name[place], blocked.start[place]
-    return name, begin
+        name[mine], action[mine] = blocked.name[place], blocked.action[place]
+    return name, action

@@ -16,14 +16,13 @@ import numpy as np
 
 from commscope.analysis.across import Across
 from commscope.analysis.groups import group_rows
-from commscope.analysis.host import ACTIONS, HostCalls
+from commscope.analysis.host import HostCalls, main_action
 from commscope.analysis.minima import Minima
-from commscope.analysis.percentiles import group_percentile
+from commscope.analysis.percentiles import group_median
 from commscope.analysis.pipeline import PIPELINE
-from commscope.analysis.timeline import Timeline
-from commscope.analysis.waiting import on_axis
+from commscope.analysis.timeline import Timeline, on_axis
 from commscope.analysis.windows import Windows
-from commscope.columns import NONE, Bool, Int64, int64
+from commscope.columns import NONE, Bool, Int64, at, int64
 from commscope.intervals import Intervals, difference, intersection, measure
 
 #: What a rank can have been busy with, more telling first where two are as long.
@@ -31,8 +30,6 @@ COMPUTE, COPY, HOST, WAITED, TRANSFERRED, UNCLEAR = range(6)
 REASONS = ("compute", "copy", "host", "waited", "communication", "unclear")
 #: Lateness below this has no reason worth naming.
 _LEAST_NS = 5_000
-#: A host action explains idle time if it fills at least this share of it.
-_FILLS = 0.5
 _LONGEST_CHAIN = 16
 #: As a collective ends means within this: its members end a microsecond or two apart.
 _AT_END_NS = 5_000
@@ -123,7 +120,7 @@ class _Members:
         # Without a previous collective that joins them all: from the begin of the step.
         window = windows.at(timeline, start)
         lost = ~_all(has_previous, instance)
-        begin = np.where(lost, np.append(windows.axis(timeline)[0], 0)[window], begin)
+        begin = np.where(lost, at(windows.axis(timeline)[0], window, 0), begin)
         has_previous = np.where(lost, window >= 0, has_previous)
         # Without a step: from the first arrival on, when there are no peers.
         first = start - (matching.arrival_ns[row] - _first_arrival(across)[instance])
@@ -140,7 +137,8 @@ class _Members:
         spent = measure(part, self.begin, self.arrival)
         own = np.zeros(self.count, np.int64)
         own[self.instance[self.is_last]] = spent[self.is_last]
-        return own - _medians(self.instance[self.is_peer], spent[self.is_peer], self.count)
+        peers = self.instance[self.is_peer]
+        return own - group_median(peers, spent[self.is_peer], self.count, missing=0)
 
     def of_last(self) -> Int64:
         """For each instance the place of its last member."""
@@ -171,7 +169,7 @@ def _since_joined(
     # Lanes follow each other, and ends rise in each: the last one is the greatest place so far.
     place = np.where(joined[order] != NONE, np.arange(len(order)), -1)
     last = np.concatenate(([-1], np.maximum.accumulate(place)[:-1])) if len(order) else place
-    known = (last >= 0) & (np.append(lane, -1)[last] == lane)
+    known = (last >= 0) & (at(lane, last, -1) == lane)
     begin, found = start.copy(), np.zeros(len(start), np.bool_)
     begin[order[known]] = joined[order][last[known]]
     found[order] = known
@@ -188,8 +186,7 @@ def _alike(
     """Which members do the same work as the last one: those of its stage, if there are stages."""
     stage = np.array([stages.get(number, 0) for number in timeline.ranks.tolist()])
     last = across.matching.straggler[instance]
-    in_pipeline = np.array([role == PIPELINE for role in across.roles] + [False])
-    messages = in_pipeline[across.matching.communicator[instance]]
+    messages = across.has_role(across.matching.communicator[instance], PIPELINE)
     return np.asarray((stage[rank] == stage[last]) & ~messages)
 
 
@@ -199,43 +196,24 @@ def _any(chosen: Bool, group: Int64, count: int) -> Bool:
     return found
 
 
-def _medians(group: Int64, values: Int64, count: int) -> Int64:
-    """The median of each group; 0 for empty ones."""
-    order = np.lexsort((values, group))
-    numbers, first, size = np.unique(group[order], return_index=True, return_counts=True)
-    found = np.zeros(count, np.int64)
-    if len(numbers):
-        found[numbers] = group_percentile(values[order], first, size, 50)
-    return found
-
-
 def _parts(timeline: Timeline, across: Across) -> Sequence[Intervals]:
     """What a rank does at each instant, in the order of REASONS."""
     waiting = across.waiting
     return (
         timeline.compute,
         difference(timeline.busy, timeline.kernels),
-        _idle(timeline),
+        timeline.idle,
         difference(waiting.kernels, waiting.settled),
         difference(waiting.settled, timeline.compute),
     )
 
 
-def _idle(timeline: Timeline) -> Intervals:
-    shift = timeline.shift_ns
-    every = Intervals(timeline.first_ns + shift, timeline.last_ns + shift)
-    return difference(every, timeline.busy)
-
-
 def _actions(timeline: Timeline, host: HostCalls, members: _Members, reason: Int64) -> Int64:
     """What the hosts did while their devices were idle; -1 where nothing fills that time."""
-    idle, place = _idle(timeline), members.of_last()
+    place = members.of_last()
     begin, end = members.begin[place], members.arrival[place]
-    whole = measure(idle, begin, end)
-    found = np.full(members.count, -1)
-    for number, action in reversed(list(enumerate(ACTIONS))):
-        spent = measure(intersection(idle, host.doing[action]), begin, end)
-        found[spent > _FILLS * np.maximum(whole, 1)] = number
+    doing = {action: intersection(timeline.idle, of) for action, of in host.doing.items()}
+    found = main_action(doing, begin, end, measure(timeline.idle, begin, end))
     return np.where(reason == HOST, found, -1)
 
 
@@ -262,6 +240,6 @@ def _origins(follows: Int64) -> Int64:
     """The end of each chain; one that runs in a circle ends where it was entered."""
     origin = np.arange(len(follows))
     for _ in range(_LONGEST_CHAIN):
-        further = np.append(follows, -1)[origin]
+        further = follows[origin]
         origin = np.where(further >= 0, further, origin)
     return origin

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from commscope.analysis.groups import group_rows, is_among
-from commscope.analysis.timeline import Timeline, counting
+from commscope.analysis.groups import group_rows, group_sums, is_among
+from commscope.analysis.timeline import Timeline, counting, on_axis
 from commscope.columns import Int64, codes, int64, nullable
 from commscope.intervals import grouped_union, measure
 from commscope.trace import Trace
@@ -24,12 +24,11 @@ def collective_times(trace: Trace, timeline: Timeline) -> pa.Table:
     counts = counting(trace.events)[int64(trace.collectives, "event")]
     table = trace.collectives.filter(pa.array(counts))
     events = trace.events.select(["rank", "step", "start_ns", "dur_ns"]).take(table.column("event"))
-    start, duration = int64(events, "start_ns"), int64(events, "dur_ns")
-    shift = timeline.shift_ns[timeline.index_of(int64(events, "rank"))]
-    hidden = measure(timeline.compute, start + shift, start + shift + duration)
+    _, start, end = on_axis(timeline, events)
+    duration, hidden = end - start, measure(timeline.compute, start, end)
     return (
         table.append_column("step", nullable(int64(events, "step")))
-        .append_column("start_ns", pa.array(start))
+        .append_column("start_ns", pa.array(int64(events, "start_ns")))
         .append_column("dur_ns", pa.array(duration))
         .append_column("hidden_ns", pa.array(hidden))
         .append_column("exposed_ns", pa.array(duration - hidden))
@@ -52,12 +51,10 @@ def collective_kinds(timeline: Timeline, calls: pa.Table, steps: pa.Table) -> pa
     of_call = kind_of(calls)
     kind, first = group_rows([int64(calls, "rank"), of_call])
     count = len(first)
-    start, duration = int64(calls, "start_ns"), int64(calls, "dur_ns")
-    begin = start + timeline.shift_ns[timeline.index_of(int64(calls, "rank"))]
-    group, begins, ends = grouped_union(kind, begin, begin + duration)
-    total, hidden = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    np.add.at(total, group, ends - begins)
-    np.add.at(hidden, group, measure(timeline.compute, begins, ends))
+    _, start, end = on_axis(timeline, calls)
+    group, begins, ends = grouped_union(kind, start, end)
+    total = group_sums(group, ends - begins, count)
+    hidden = group_sums(group, measure(timeline.compute, begins, ends), count)
     in_step = is_among(int64(calls, "step"), int64(steps, "step"))
     columns = {
         "kind": of_call[first],

@@ -17,6 +17,16 @@ def percentiles(values: Int64, percents: Sequence[int]) -> list[int]:
     return [int(group_percentile(ordered, first, count, percent)[0]) for percent in percents]
 
 
+def group_median(group: Int64, values: Int64, count: int, *, missing: int) -> Int64:
+    """The median of each of so many groups, in any order; ``missing`` for empty ones."""
+    order = np.lexsort((values, group))
+    size = np.bincount(group, minlength=count)
+    first, some = np.cumsum(size) - size, np.flatnonzero(size)
+    found = np.full(count, missing, np.int64)
+    found[some] = group_percentile(values[order], first[some], size[some], 50)
+    return found
+
+
 def group_percentile(ordered: Int64, first: Int64, count: Int64, percent: int) -> Int64:
     """The percentile of each run of sorted values: ``count`` of them, at least 1, from ``first``.
 

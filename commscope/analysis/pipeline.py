@@ -8,12 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from commscope.analysis.across import Across
-from commscope.analysis.by_role import rows_of_role
-from commscope.analysis.timeline import Timeline
-from commscope.analysis.waiting import on_axis
+from commscope.analysis.timeline import Timeline, on_axis
 from commscope.analysis.windows import Windows
 from commscope.classify import ActivityClass
-from commscope.columns import Bool
+from commscope.columns import int64
 from commscope.intervals import Intervals, measure, union
 
 PIPELINE = "pp"
@@ -64,12 +62,11 @@ def bubble_table(timeline: Timeline, across: Across, windows: Windows) -> pa.Tab
 
 def _all_but_pipeline(timeline: Timeline, across: Across) -> Intervals:
     """When anything else runs."""
-    others = ~rows_of_role(across, PIPELINE)
-    _, starts, ends = on_axis(timeline, across.calls)
-    found = timeline.activities
-    rest: Bool = ~found.of(ActivityClass.COMMUNICATION)
-    shift = timeline.shift_ns[found.rank[rest]]
-    return union(
-        np.concatenate((found.start_ns[rest] + shift, starts[others])),
-        np.concatenate((found.end_ns[rest] + shift, ends[others])),
+    rest = ~timeline.activities.of(ActivityClass.COMMUNICATION)
+    others = ~across.has_role(int64(across.calls, "communicator"), PIPELINE)
+    _, *of_calls = on_axis(timeline, across.calls)
+    starts, ends = (
+        np.concatenate((times[rest], calls[others]))
+        for times, calls in zip(timeline.activities_on_axis(), of_calls)
     )
+    return union(starts, ends)

@@ -12,6 +12,7 @@ from commscope.analysis.by_role import role_table
 from commscope.analysis.causes import Causes, causes_of
 from commscope.analysis.chosen import in_chosen_steps
 from commscope.analysis.contention import contention_table
+from commscope.analysis.costs import Costs, costs_of
 from commscope.analysis.coverage import graph_coverage, launch_coverage
 from commscope.analysis.gaps import Gaps, gaps_of
 from commscope.analysis.host import HostCalls, host_calls
@@ -61,6 +62,12 @@ class Analysis:
     causes: Causes  #: of the gaps, see ``causes.causes_of``
     lateness: Lateness  #: of the instances, see ``lateness.lateness_of``
     contention: pa.Table  #: see ``contention.contention_table``
+    costs: Costs  #: of all collectives, see ``costs.costs_of``
+
+    @property
+    def active_steps(self) -> pa.Table:
+        """The rows of ``steps`` with activity: one for each of ``windows``."""
+        return self.steps.filter(self.steps.column("start_ns").is_valid())
 
 
 def analyse(trace: Trace) -> Analysis:
@@ -99,6 +106,7 @@ def analyse(trace: Trace) -> Analysis:
         causes=causes_of(trace, timeline, host, gaps, across.waiting.has_matches),
         lateness=lateness_of(timeline, across, host, windows, stages),
         contention=contention_table(trace, timeline, windows),
+        costs=costs_of(trace, across),
     )
 
 

@@ -24,6 +24,10 @@ _WORDS = (
 )
 
 
+#: Roles whose communication is of activations, between layers: compute waits for its result.
+IN_LINE = ("tp", "pp", "ep", "cp")
+
+
 def role_of(
     communicator: Communicator, ops: Sequence[str], given: Mapping[str, re.Pattern[str]]
 ) -> str | None:

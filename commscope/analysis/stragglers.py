@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from commscope.analysis.groups import group_sums
 from commscope.analysis.instances import Matching
 from commscope.analysis.timeline import Timeline
 from commscope.columns import NONE, Bool, Int64, int64
@@ -35,10 +37,10 @@ def straggler_table(timeline: Timeline, matching: Matching) -> pa.Table:
     """One row a rank and communicator (an index) that was last at least once, most waiting first.
 
     ``instances`` they took part in, ``last_count``, ``last_share`` of them, ``mean_lateness_ns``
-    behind the middle of the other members, ``waited_by_others_ns`` in all, ``caused_share`` of the
-    waiting of that communicator.
+    behind the mean arrival of the other members, ``waited_by_others_ns`` in all, ``caused_share``
+    of the waiting of that communicator.
     """
-    caused = instance_waits(matching)
+    caused, lateness = instance_waits(matching), _lateness(matching)
     rows = []
     for number in np.unique(matching.communicator):
         mine = np.flatnonzero(matching.communicator == number)
@@ -52,7 +54,7 @@ def straggler_table(timeline: Timeline, matching: Matching) -> pa.Table:
                     "instances": len(mine),
                     "last_count": len(last),
                     "last_share": len(last) / len(mine),
-                    "mean_lateness_ns": _mean_lateness(matching, last),
+                    "mean_lateness_ns": round(float(lateness[last].mean())),
                     "waited_by_others_ns": int(caused[last].sum()),
                     "caused_share": int(caused[last].sum()) / total if total else None,
                 }
@@ -77,24 +79,17 @@ _SCHEMA = pa.schema(
 
 def instance_waits(matching: Matching) -> Int64:
     """For each instance how long its members waited in all."""
-    caused = np.zeros(len(matching.first_row), np.int64)
     matched = matching.instance >= 0
-    np.add.at(caused, matching.instance[matched], matching.wait_ns[matched])
-    return caused
+    count = len(matching.first_row)
+    return group_sums(matching.instance[matched], matching.wait_ns[matched], count)
 
 
-def _mean_lateness(matching: Matching, instances: Int64) -> int:
-    """How late the last member came, behind the mean arrival of the others."""
+def _lateness(matching: Matching) -> npt.NDArray[np.float64]:
+    """How late the last member of each instance came, behind the mean arrival of the others."""
     matched = matching.instance >= 0
-    first = matching.last_arrival_ns
-    before = np.zeros(len(first), np.int64)
-    np.add.at(
-        before,
-        matching.instance[matched],
-        first[matching.instance[matched]] - matching.arrival_ns[matched],
-    )
-    others = np.maximum(matching.members[instances] - 1, 1)
-    return round(float((before[instances] / others).mean()))
+    instance, last = matching.instance[matched], matching.last_arrival_ns
+    before = group_sums(instance, last[instance] - matching.arrival_ns[matched], len(last))
+    return np.asarray(before / np.maximum(matching.members - 1, 1))
 
 
 def straggler_verdicts(
@@ -143,7 +138,7 @@ class _Blame:
 
     def verdict(self, number: int, mine: Bool, ranks: Int64) -> Verdict:
         """On the instances of one communicator."""
-        by_rank = _sums(self.straggler[mine], self.caused_ns[mine], len(ranks))
+        by_rank = group_sums(self.straggler[mine], self.caused_ns[mine], len(ranks))
         shares = by_rank / by_rank.sum()
         named = {int(ranks[r]): float(shares[r]) for r in np.flatnonzero(by_rank)}
         top = int(shares.argmax())
@@ -158,28 +153,28 @@ class _Blame:
         """Why a rank (an index) is not to blame although nobody causes more waiting."""
         if share < MIN_SHARE:
             return "the waiting moves between ranks"
-        if not self._in_every_step(mine & (self.step != NONE), rank):
+        of_rank = self.straggler[mine] == rank
+        if not leads_every_step(self.step[mine], self.caused_ns[mine], of_rank, MIN_STEP_SHARE):
             return "the waiting moves between ranks from step to step; in all"
         caused = self.caused_ns[mine]
         if caused.mean() <= self.least_mean_ns or caused.sum() <= self.least_total_ns:
             return "too little waiting to blame a rank"
         return None
 
-    def _in_every_step(self, mine: Bool, rank: int) -> bool:
-        """Whether a rank causes most of the waiting in every closed step that has any."""
-        steps, index = np.unique(self.step[mine], return_inverse=True)
-        index, caused = index.reshape(-1), self.caused_ns[mine]
-        total = _sums(index, caused, len(steps))
-        own = _sums(index, np.where(self.straggler[mine] == rank, caused, 0), len(steps))
-        return bool((own[total > 0] > MIN_STEP_SHARE * total[total > 0]).all())
+
+def leads_every_step(step: Int64, caused_ns: Int64, is_own: Bool, least: float) -> bool:
+    """Whether more than this share of the waiting of every step that has any is its own.
+
+    Arrays with an entry an instance; those whose step is ``NONE`` do not count.
+    """
+    counts = step != NONE
+    steps, place = np.unique(step[counts], return_inverse=True)
+    place, caused = place.reshape(-1), caused_ns[counts]
+    total = group_sums(place, caused, len(steps))
+    own = group_sums(place, np.where(is_own[counts], caused, 0), len(steps))
+    return bool((own[total > 0] > least * total[total > 0]).all())
 
 
 def _listed(shares: dict[int, float]) -> str:
     largest = sorted(shares.items(), key=lambda item: -item[1])[:4]
     return ", ".join(f"rank {rank} {share:.0%}" for rank, share in largest)
-
-
-def _sums(group: Int64, values: Int64, count: int) -> Int64:
-    result = np.zeros(count, np.int64)
-    np.add.at(result, group, values)
-    return result

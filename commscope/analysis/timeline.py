@@ -11,7 +11,7 @@ import pyarrow as pa
 from commscope.classify import ActivityClass
 from commscope.columns import Bool, Int64, flagged, int64
 from commscope.errors import DataError
-from commscope.intervals import Intervals, union
+from commscope.intervals import Intervals, difference, union
 from commscope.schema import Flag
 from commscope.trace import Trace
 
@@ -64,10 +64,28 @@ class Timeline:
     compute: Intervals
     kernels: Intervals  #: compute or communication
     busy: Intervals  #: any class
+    idle: Intervals  #: none, between the first start and the last end of a rank
 
     def index_of(self, ranks: Int64) -> Int64:
         """Index of each rank number in ``ranks``."""
         return np.searchsorted(self.ranks, ranks)
+
+    def rank_at(self, times: Int64) -> Int64:
+        """Index of the rank that each time on the axis belongs to; before the first: -1."""
+        return np.searchsorted(self.first_ns + self.shift_ns, times, side="right") - 1
+
+    def activities_on_axis(self) -> tuple[Int64, Int64]:
+        """Begin and end of each of the activities, on the axis."""
+        found = self.activities
+        shift = self.shift_ns[found.rank]
+        return found.start_ns + shift, found.end_ns + shift
+
+
+def on_axis(timeline: Timeline, table: pa.Table) -> tuple[Int64, Int64, Int64]:
+    """Rank (an index), begin and end on the axis of each row, with ``start_ns`` and ``dur_ns``."""
+    rank = timeline.index_of(int64(table, "rank"))
+    start = int64(table, "start_ns") + timeline.shift_ns[rank]
+    return rank, start, start + int64(table, "dur_ns")
 
 
 def timeline_of(trace: Trace) -> Timeline:
@@ -90,10 +108,11 @@ def timeline_of(trace: Trace) -> Timeline:
     def of(chosen: Bool) -> Intervals:
         return union(start[chosen], end[chosen])
 
+    busy = of(np.ones(len(start), np.bool_))
     return Timeline(
         ranks, shift, first, last, found,
         communication=of(is_comm), compute=of(is_compute), kernels=of(is_comm | is_compute),
-        busy=of(np.ones(len(start), np.bool_)),
+        busy=busy, idle=difference(Intervals(first + shift, last + shift), busy),
     )  # fmt: skip
 
 

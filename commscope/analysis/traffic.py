@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from commscope.analysis.communicators import Communicators
-
-_NEEDED = ("rank", "communicator", "bytes", "members", "send_sizes", "receive_sizes")
+from commscope.analysis.groups import group_rows, group_sums, rows_among
+from commscope.columns import Bool, Int64, int64
 
 
 def traffic_table(calls: pa.Table, communicators: Communicators) -> pa.Table:
@@ -21,38 +21,77 @@ def traffic_table(calls: pa.Table, communicators: Communicators) -> pa.Table:
     count rows of a tensor: a row's bytes are the size of what the rank sends over its rows. What
     has no splits is even, and not in the table.
     """
-    sent: dict[tuple[int, int, int], list[int]] = defaultdict(lambda: [0, 0])
-    received: dict[tuple[int, int, int], list[int]] = defaultdict(lambda: [0, 0])
-    for call in _uneven(calls):
-        row_bytes = call["bytes"] / sum(call["send_sizes"])
-        number, rank = call["communicator"], call["rank"]
-        members = call["members"] or communicators.found[number].members
-        for peer, rows in zip(members, call["send_sizes"]):
-            _add(sent[number, rank, peer], round(rows * row_bytes))
-        for peer, rows in zip(members, call["receive_sizes"] or ()):
-            _add(received[number, peer, rank], round(rows * row_bytes))
-    for key, told in received.items():
-        sent.setdefault(key, told)
-    rows = [
-        {"communicator": c, "sender": s, "receiver": r, "calls": count, "bytes": total}
-        for (c, s, r), (count, total) in sorted(sent.items())
-    ]
-    return pa.Table.from_pylist(rows, schema=_SCHEMA)
+    calls = calls.filter(
+        pc.and_(calls.column("send_sizes").is_valid(), calls.column("bytes").is_valid())
+    )
+    number, rank, size = (int64(calls, name) for name in ("communicator", "rank", "bytes"))
+    sends, receives = (
+        _Splits.of(calls, name, communicators) for name in ("send_sizes", "receive_sizes")
+    )
+    # As floats: what a damaged trace tells may exceed 64 bits.
+    total = np.bincount(sends.call, sends.rows, calls.num_rows)
+    row_bytes = size / np.maximum(total, 1)
+    sends, receives = (splits.only(total > 0) for splits in (sends, receives))
+    sent = [number[sends.call], rank[sends.call], sends.peer]
+    received = [number[receives.call], receives.peer, rank[receives.call]]
+    more = ~rows_among(received, sent)
+    keys = [np.concatenate((own, others[more])) for own, others in zip(sent, received)]
+    moved = np.concatenate((sends.bytes(row_bytes), receives.bytes(row_bytes)[more]))
+    group, first = group_rows(keys)
+    columns = (*(key[first] for key in keys), np.bincount(group, minlength=len(first)))
+    return pa.table([*columns, group_sums(group, moved, len(first))], names=_COLUMNS)
 
 
-_SCHEMA = pa.schema(
-    [(name, pa.int64()) for name in ("communicator", "sender", "receiver", "calls", "bytes")]
-)
+_COLUMNS = ["communicator", "sender", "receiver", "calls", "bytes"]
+#: More bytes than this are no number that a trace can mean.
+_MOST = 2.0**62
 
 
-def _uneven(calls: pa.Table) -> Iterator[dict[str, Any]]:
-    """The calls that tell their splits and their size."""
-    told = pc.and_(calls.column("send_sizes").is_valid(), calls.column("bytes").is_valid())
-    for call in calls.select(_NEEDED).filter(told).to_pylist():
-        if sum(call["send_sizes"]) > 0:
-            yield call
+@dataclass(frozen=True, slots=True)
+class _Splits:
+    """Split sizes one by one: of which call (a row), for which rank (-1: not known), how many."""
+
+    call: Int64
+    peer: Int64
+    rows: Int64
+
+    @classmethod
+    def of(cls, calls: pa.Table, column: str, communicators: Communicators) -> _Splits:
+        """Those of a column; the members of a call, in their order, are the peers."""
+        sizes = calls.column(column).combine_chunks()
+        call = pc.list_parent_indices(sizes).to_numpy().astype(np.int64)
+        length = _lengths(sizes)
+        place = np.arange(len(call)) - (np.cumsum(length) - length)[call]
+        rows = pc.list_flatten(sizes).fill_null(0).to_numpy()
+        return cls(call, _members_at(calls, communicators, call, place), rows)
+
+    def only(self, calls: Bool) -> _Splits:
+        """Those of some of the calls, and for ranks that are known."""
+        kept = calls[self.call] & (self.peer >= 0)
+        return _Splits(self.call[kept], self.peer[kept], self.rows[kept])
+
+    def bytes(self, row_bytes: npt.NDArray[np.float64]) -> Int64:
+        """How many bytes each is, by the bytes of a row in each call."""
+        return np.minimum(np.rint(self.rows * row_bytes[self.call]), _MOST).astype(np.int64)
 
 
-def _add(pair: list[int], size_bytes: int) -> None:
-    pair[0] += 1
-    pair[1] += size_bytes
+def _members_at(calls: pa.Table, communicators: Communicators, call: Int64, place: Int64) -> Int64:
+    """The member at a place in each call: its own list tells, or its communicator; -1: none."""
+    own = calls.column("members").combine_chunks()
+    groups = [found.members for found in communicators.found]
+    of_call, of_group = _lengths(own), np.array([len(group) for group in groups], np.int64)
+    members = np.concatenate(
+        (pc.list_flatten(own).to_numpy(), *(np.array(group, np.int64) for group in groups))
+    )
+    lengths = np.concatenate((of_call, of_group))
+    begins = np.cumsum(lengths) - lengths
+    group = len(of_call) + int64(calls, "communicator")
+    lists = np.where(of_call > 0, np.arange(len(of_call)), group)[call]
+    is_there = place < lengths[lists]
+    peer = np.full(len(call), -1)
+    peer[is_there] = members[(begins[lists] + place)[is_there]]
+    return peer
+
+
+def _lengths(lists: pa.Array) -> Int64:
+    return np.asarray(pc.list_value_length(lists).fill_null(0).to_numpy(), np.int64)

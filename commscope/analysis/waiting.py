@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from commscope.analysis.groups import group_rows
+from commscope.analysis.groups import group_rows, group_sums
 from commscope.analysis.instances import Matching
-from commscope.analysis.timeline import Timeline
+from commscope.analysis.timeline import Timeline, on_axis
 from commscope.columns import Bool, Int64, int64, nullable
 from commscope.intervals import Intervals, measure, union
 
@@ -48,13 +48,6 @@ def waiting_among(timeline: Timeline, times: pa.Table, matching: Matching, chose
     has_matches[rank[matched]] = True
     kernels = _joined(timeline.compute, start[chosen], end[chosen])
     return Waiting(moving, settled, kernels, has_matches)
-
-
-def on_axis(timeline: Timeline, times: pa.Table) -> tuple[Int64, Int64, Int64]:
-    """Rank (an index), begin and end of each collective, on the axis of the timeline."""
-    rank = timeline.index_of(int64(times, "rank"))
-    start = int64(times, "start_ns") + timeline.shift_ns[rank]
-    return rank, start, start + int64(times, "dur_ns")
 
 
 def _joined(of: Intervals, starts: Int64, ends: Int64) -> Intervals:
@@ -107,10 +100,8 @@ def call_waits(
     ``instance``, ``wait_ns``, ``transfer_ns`` and ``exposed_wait_ns`` are null where a collective
     has no partners.
     """
-    rank = timeline.index_of(int64(times, "rank"))
-    start = int64(times, "start_ns") + timeline.shift_ns[rank]
-    length = matching.wait_ns
-    exposed = length - measure(waiting.settled, start, start + length)
+    _, start, _ = on_axis(timeline, times)
+    exposed = matching.wait_ns - measure(waiting.settled, start, start + matching.wait_ns)
     missing = matching.instance < 0
     return (
         times.append_column("communicator", pa.array(matching.communicators.of_row))
@@ -133,9 +124,10 @@ def waiting_table(calls: pa.Table, timeline: Timeline, matching: Matching) -> pa
     straggler = timeline.ranks[matching.straggler[instance]]
     communicator = matching.communicator[instance]
     group, first = group_rows([waiter, straggler, communicator])
-    wait, exposed = (np.zeros(len(first), np.int64) for _ in range(2))
-    np.add.at(wait, group, matching.wait_ns[waited])
-    np.add.at(exposed, group, int64(calls, "exposed_wait_ns")[waited])
+    wait, exposed = (
+        group_sums(group, times[waited], len(first))
+        for times in (matching.wait_ns, int64(calls, "exposed_wait_ns"))
+    )
     return pa.table(
         {
             "waiter": waiter[first],

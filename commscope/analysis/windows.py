@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from commscope.analysis.groups import group_sums
 from commscope.analysis.timeline import Timeline
-from commscope.columns import NONE, Int64, int64
+from commscope.columns import NONE, Int64, at, int64
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +22,7 @@ class Windows:
 
     def sums(self, values: Int64, ranks: int) -> Int64:
         """The sum over the windows of each of so many ranks."""
-        total = np.zeros(ranks, np.int64)
-        np.add.at(total, self.rank, values)
-        return total
+        return group_sums(self.rank, values, ranks)
 
     def axis(self, timeline: Timeline) -> tuple[Int64, Int64]:
         """Where they begin and end on the axis of the timeline."""
@@ -35,8 +34,8 @@ class Windows:
         start, end = self.axis(timeline)
         order = np.argsort(start, kind="stable")
         place = np.searchsorted(start[order], times, side="right") - 1
-        row = np.append(order, -1)[place]
-        return np.where((row >= 0) & (times < np.append(end, NONE)[row]), row, -1)
+        row = at(order, place, -1)
+        return np.where((row >= 0) & (times < at(end, row, NONE)), row, -1)
 
 
 def windows_of(timeline: Timeline, steps: pa.Table) -> Windows:

@@ -8,16 +8,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from commscope.analysis.result import Analysis
+from commscope.analysis.roles import IN_LINE
 from commscope.classify import ActivityClass
-from commscope.columns import NONE, Int64, codes, int64
+from commscope.columns import NONE, Int64, codes, int64, where_word
 from commscope.findings import needs
 from commscope.findings.case import Case
 from commscope.findings.model import Advice, Measured
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
 
 _REDUCES = ("all_reduce", "reduce_scatter")
-#: Roles whose reductions are of activations, not of gradients.
-_NOT_GRADIENTS = ("tp", "pp", "ep", "cp")
 #: The first kernels of a step stand for its begin: micro-steps begin with the same.
 _OPENING = 3
 
@@ -71,11 +70,9 @@ def _surplus(analysis: Analysis) -> tuple[Int64, list[int]]:
 def _reductions(analysis: Analysis) -> Int64:
     """The reductions of gradients that belong to a step and tell their size."""
     calls = analysis.across.calls
-    code, words = codes(calls, "op")
-    is_reduce = np.array([word in _REDUCES for word in words] + [False])[code]
-    roles = np.array([role not in _NOT_GRADIENTS for role in analysis.across.roles] + [False])
-    of_gradients = roles[int64(calls, "communicator")] & (int64(calls, "bytes") > 0)
-    return np.flatnonzero(is_reduce & of_gradients & (int64(calls, "step") != NONE))
+    of_activations = analysis.across.has_role(int64(calls, "communicator"), *IN_LINE)
+    reduces = where_word(calls, "op", _REDUCES.__contains__) & ~of_activations
+    return np.flatnonzero(reduces & (int64(calls, "bytes") > 0) & (int64(calls, "step") != NONE))
 
 
 def _micro_steps(openings: Int64, starts: Int64, sizes: Sequence[int]) -> int:

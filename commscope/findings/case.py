@@ -14,12 +14,12 @@ import numpy as np
 
 from commscope.analysis.causes import CAUSES
 from commscope.analysis.gaps import Gaps
-from commscope.analysis.groups import group_rows
+from commscope.analysis.groups import group_rows, group_sums
 from commscope.analysis.result import Analysis
-from commscope.columns import NONE, Bool, Int64, codes, int64
+from commscope.columns import NONE, Bool, Int64, at, codes, int64, where_word
 from commscope.findings.model import Evidence, Grade, Metric, Trust
 from commscope.findings.withheld import is_withheld
-from commscope.intervals import Intervals, difference, measure
+from commscope.intervals import Intervals, cut, measure
 from commscope.units import size, span
 
 _SHOWN = 3
@@ -38,24 +38,23 @@ class Case:
     trust: Trust
     usable: Bool  #: gaps that rules may judge
     counts: Bool  #: windows that count: closed steps, or all where there are none
-    number: Int64  #: the step of each window
+    step: Int64  #: the number of the step of each window
     left_ns: Int64 = field(init=False)  #: of each gap, what no finding claims; 0 if not usable
     idle_left_ns: Int64 = field(init=False)  #: of each window that counts, likewise
 
     def __post_init__(self) -> None:
         self.left_ns = np.where(self.usable, self.gaps.length, 0)
-        self.idle_left_ns = np.where(self.counts, self.inside(self.idle), 0)
+        idle = self.inside(self.analysis.timeline.idle)
+        self.idle_left_ns = np.where(self.counts, idle, 0)
 
     @classmethod
     def of(cls, analysis: Analysis, trust: Trust) -> Case:
         """The case of an analysis: without what trust withholds."""
-        active = int64(analysis.steps, "start_ns") != NONE
-        steps = analysis.steps.filter(active)
+        steps = analysis.active_steps
         is_open = np.asarray(steps.column("open").to_numpy(zero_copy_only=False), np.bool_)
         hidden = is_withheld(steps, trust, Metric.OVERLAP)
         counts = (~is_open if (~is_open).any() else np.ones(len(is_open), np.bool_)) & ~hidden
-        inside = analysis.gaps.step
-        usable = (inside >= 0) & np.append(counts, False)[inside]
+        usable = at(counts, analysis.gaps.window, missing=False)
         return cls(analysis, trust, usable, counts, int64(steps, "step"))
 
     @property
@@ -74,13 +73,6 @@ class Case:
         """The length of each window."""
         windows = self.analysis.windows
         return windows.end_ns - windows.start_ns
-
-    @property
-    def idle(self) -> Intervals:
-        """When nothing runs on a rank, between its first and last activity, on the axis."""
-        timeline = self.analysis.timeline
-        first, last = timeline.first_ns + timeline.shift_ns, timeline.last_ns + timeline.shift_ns
-        return difference(Intervals(first, last), timeline.busy)
 
     def inside(self, times: Intervals) -> Int64:
         """How much of each window these times are."""
@@ -117,19 +109,18 @@ class Case:
         self.left_ns, self.idle_left_ns = left_ns, idle_left_ns
 
     def _of_windows(self, of_gap: Int64) -> Int64:
-        inside = self.gaps.step >= 0
-        total = np.zeros(len(self.number), np.int64)
-        np.add.at(total, self.gaps.step[inside], of_gap[inside])
-        return total
+        inside = self.gaps.window >= 0
+        return group_sums(self.gaps.window[inside], of_gap[inside], len(self.step))
 
     def bound(self, claimed_ns: Int64) -> int:
         """How much shorter the median step would be without so much of each window."""
-        gain = []
-        for step in np.unique(self.number[self.counts]):
-            mine = self.counts & (self.number == step)
-            length = self.length[mine]
-            gain.append(int(length.max() - (length - claimed_ns[mine]).max()))
-        return round(float(np.median(gain))) if gain else 0
+        steps, place = np.unique(self.step[self.counts], return_inverse=True)
+        length = self.length[self.counts]
+        now, then = (
+            _greatest(place.reshape(-1), left, len(steps))
+            for left in (length, length - claimed_ns[self.counts])
+        )
+        return round(float(np.median(now - then))) if len(steps) else 0
 
     def a_step(self, claimed_ns: Int64) -> int:
         """The claimed time of a step on the rank with most of it (median over steps).
@@ -162,50 +153,52 @@ class Case:
         parts = (Intervals(self.gaps.start[rows], self.gaps.end[rows]), *others)
         starts = np.sort(np.concatenate([part.starts for part in parts]))
         ends = np.sort(np.concatenate([part.ends for part in parts]))
-        starts, ends = self._cut_at_steps(starts, ends)
-        window = self.analysis.windows.at(self.analysis.timeline, starts)
-        places = np.flatnonzero(np.append(self.counts, False)[window])
+        windows, timeline = self.analysis.windows, self.analysis.timeline
+        starts, ends = cut(starts, ends, np.unique(np.concatenate(windows.axis(timeline))))
+        window = windows.at(timeline, starts)
+        places = np.flatnonzero(at(self.counts, window, missing=False))
         longest = places[np.argsort((starts - ends)[places], kind="stable")][:_SHOWN]
         return tuple(self.moment(int(starts[i]), int(ends[i])) for i in longest)
 
-    def _cut_at_steps(self, starts: Int64, ends: Int64) -> tuple[Int64, Int64]:
-        edges = np.unique(np.concatenate(self.analysis.windows.axis(self.analysis.timeline)))
-        holds = np.searchsorted(starts, edges, side="left") - 1
-        edges = edges[(holds >= 0) & (edges < np.append(ends, NONE)[holds])]
-        return np.sort(np.concatenate((starts, edges))), np.sort(np.concatenate((ends, edges)))
-
     def moment(self, start: int, end: int) -> Evidence:
         """A time on the axis, by rank, step and the rank's own clock."""
-        timeline = self.analysis.timeline
-        begins = timeline.first_ns + timeline.shift_ns
-        rank = int(np.searchsorted(begins, start, side="right")) - 1
-        window = int(self.analysis.windows.at(timeline, np.array([start]))[0])
+        timeline, begin = self.analysis.timeline, np.array([start])
+        rank = int(timeline.rank_at(begin)[0])
+        window = int(self.analysis.windows.at(timeline, begin)[0])
         shift = int(timeline.shift_ns[rank])
-        step = int(self.number[window]) if window >= 0 else None
+        step = int(self.step[window]) if window >= 0 else None
         return Evidence(self.ranks[rank], step, start - shift, end - shift)
 
     def calls(self, column: str) -> Int64:
         """A column of the collective of each gap, as numbers; ``NONE`` where there is none."""
-        return np.append(int64(self.analysis.across.calls, column), NONE)[self.gaps.call]
+        return at(int64(self.analysis.across.calls, column), self.gaps.call, NONE)
+
+    @property
+    def communicator(self) -> Int64:
+        """The communicator of the collective of each gap; -1 where there is none."""
+        return at(int64(self.analysis.across.calls, "communicator"), self.gaps.call, -1)
+
+    @property
+    def instance(self) -> Int64:
+        """The instance of the collective of each gap; -1 where it is not matched."""
+        return at(self.analysis.across.matching.instance, self.gaps.call, -1)
 
     def op_is(self, *words: str) -> Bool:
         """Gaps whose collective is one of these operations."""
-        code, names = codes(self.analysis.across.calls, "op")
-        wanted = np.array([name in words for name in names] + [False])
-        return np.asarray(wanted[np.append(code, -1)[self.gaps.call]])
+        is_wanted = where_word(self.analysis.across.calls, "op", words.__contains__)
+        return at(is_wanted, self.gaps.call, missing=False)
 
     def role_is(self, *words: str | None) -> Bool:
         """Gaps whose communicator has one of these roles."""
-        wanted = np.array([role in words for role in self.analysis.across.roles] + [False])
-        return np.asarray(wanted[np.where(self.gaps.call < 0, -1, self.calls("communicator"))])
+        return self.analysis.across.has_role(self.communicator, *words)
 
     def main_collective(self, rows: Bool) -> str:
         """The operation, size and communicator of most of these gaps; empty if not known."""
-        calls = self.analysis.across.calls
-        keys = [self.calls("communicator")[rows], self.calls("bytes")[rows], self._op()[rows]]
         if not rows.any():
             return ""
-        group, first = group_rows(keys)
+        calls = self.analysis.across.calls
+        op = at(codes(calls, "op")[0], self.gaps.call, -1)
+        group, first = group_rows([self.communicator[rows], self.calls("bytes")[rows], op[rows]])
         heaviest = int(np.bincount(group, self.gaps.length[rows]).argmax())
         call = int(self.gaps.call[rows][first[heaviest]])
         if call < 0:
@@ -215,11 +208,15 @@ class Case:
         label = self.analysis.across.labels[row["communicator"]]
         return f"{row['op'] or 'a collective'}{of} in {label}"
 
-    def _op(self) -> Int64:
-        return np.append(codes(self.analysis.across.calls, "op")[0], -1)[self.gaps.call]
-
     def severity(self, bound_ns: int) -> Grade | None:
         """By the bound's share of the median step; null for what is no finding."""
         share = bound_ns / self.step_ns if self.step_ns else 0.0
         grades: Sequence[tuple[float, Grade]] = ((HIGH, "high"), (MEDIUM, "medium"), (LOW, "low"))
         return next((grade for least, grade in grades if share >= least), None)
+
+
+def _greatest(group: Int64, values: Int64, count: int) -> Int64:
+    """The greatest value of each group."""
+    found = np.full(count, NONE)
+    np.maximum.at(found, group, values)
+    return found

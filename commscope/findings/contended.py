@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import Int64, int64, where_word
+from commscope.analysis.groups import group_sums
+from commscope.columns import Int64, int64, where_equal
 from commscope.findings.case import Case
 from commscope.findings.model import Advice, Evidence, Measured
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
@@ -82,12 +83,11 @@ def _slowed(case: Case, limits: Mapping[str, float]) -> pa.Table | None:
 def _a_step(case: Case, table: pa.Table) -> tuple[Int64, Int64]:
     """For each rank the extra time of its slowed kernels, and the communication hidden, a step."""
     rank = case.analysis.timeline.index_of(int64(table, "rank"))
-    extra = np.zeros(len(case.ranks), np.int64)
-    np.add.at(extra, rank, np.maximum(int64(table, "extra_ns"), 0))
-    active = case.analysis.steps.column("start_ns").is_valid()
-    hidden = int64(case.analysis.steps.filter(active), "hidden_comm_ns")
-    windows = np.maximum(np.bincount(case.analysis.windows.rank, minlength=len(case.ranks)), 1)
-    return extra // windows, case.analysis.windows.sums(hidden, len(case.ranks)) // windows
+    count, windows = len(case.ranks), case.analysis.windows
+    extra = group_sums(rank, np.maximum(int64(table, "extra_ns"), 0), count)
+    hidden = windows.sums(int64(case.analysis.active_steps, "hidden_comm_ns"), count)
+    steps = np.maximum(np.bincount(windows.rank, minlength=count), 1)
+    return extra // steps, hidden // steps
 
 
 def _in_windows(case: Case, of_rank: Int64) -> Int64:
@@ -98,11 +98,10 @@ def _in_windows(case: Case, of_rank: Int64) -> Int64:
 def _beside(case: Case, name: str) -> tuple[Evidence, ...]:
     """The longest runs of a kernel beside communication."""
     timeline = case.analysis.timeline
-    found = timeline.activities
-    named = where_word(case.analysis.trace.events, "name", name.__eq__)[found.row]
-    shift = timeline.shift_ns[found.rank]
-    runs = union((found.start_ns + shift)[named], (found.end_ns + shift)[named])
-    return case.evidence(case.usable & False, intersection(runs, timeline.communication))
+    named = where_equal(case.analysis.trace.events, "name", name)[timeline.activities.row]
+    runs = union(*(times[named] for times in timeline.activities_on_axis()))
+    no_gaps = np.zeros_like(case.usable)
+    return case.evidence(no_gaps, intersection(runs, timeline.communication))
 
 
 _LIMITS = {

@@ -7,20 +7,20 @@ from collections.abc import Mapping
 import numpy as np
 
 from commscope.analysis.causes import MISSING
-from commscope.analysis.waiting import on_axis
+from commscope.analysis.roles import IN_LINE
+from commscope.analysis.timeline import on_axis
 from commscope.columns import Bool
 from commscope.findings import needs
 from commscope.findings.case import Case
-from commscope.findings.model import Advice, Measured
+from commscope.findings.model import Advice, Grade, Measured
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
 from commscope.intervals import measure, union
 from commscope.units import percent, size
 
-#: Roles whose communication is between layers, so that compute has to wait for its result.
-_IN_LINE = ("tp", "pp", "ep", "cp")
 
-
-def _claimed(case: Case, rows: Bool, says: str, **more: object) -> Outcome:
+def _claimed(
+    case: Case, rows: Bool, says: str, *, confidence: Grade = "high", at_most: Grade = "high"
+) -> Outcome:
     """One draft that claims these gaps; ``{time}`` and ``{mostly}`` of the text are filled in."""
     if not rows.any():
         return NOTHING
@@ -32,12 +32,13 @@ def _claimed(case: Case, rows: Bool, says: str, **more: object) -> Outcome:
         time=f"{case.spoken(a_step)} are exposed",
         mostly=f", mostly {mostly}" if mostly else "",
     )
-    return Outcome((Draft(text, claimed, rows, measured=measured, **more),))  # type: ignore[arg-type]
+    draft = Draft(text, claimed, rows, measured=measured, confidence=confidence, at_most=at_most)
+    return Outcome((draft,))
 
 
 def look_gather(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """O2: gathers that begin only after the compute that could have hidden them."""
-    rows = case.due_to("dependency") & case.op_is("all_gather") & ~case.role_is(*_IN_LINE)
+    rows = case.due_to("dependency") & case.op_is("all_gather") & ~case.role_is(*IN_LINE)
     rows &= ~case.analysis.causes.same_stream
     says = (
         "{time}{mostly}: a gather runs only once the compute before it has ended, so nothing is "
@@ -60,13 +61,13 @@ def look_small(case: Case, limits: Mapping[str, float]) -> Outcome:
     """O6: much of the exposed time in collectives so small that latency decides."""
     sized = case.calls("bytes")
     rows = case.due_to("step_tail", "dependency", "unknown", "host_late") & (sized > 0)
-    rows &= (sized < limits["small_bytes"]) & ~case.role_is(*_IN_LINE)
+    rows &= (sized < limits["small_bytes"]) & ~case.role_is(*IN_LINE)
     rows &= ~case.analysis.causes.same_stream
     exposed = case.gaps.length[case.usable].sum()
     share = float(case.left_ns[rows].sum() / max(exposed, 1))
     if share <= limits["min_share"]:
         return NOTHING
-    calls = _running_in(case, rows) / len(np.unique(case.gaps.step[rows]))
+    calls = _running_in(case, rows) / len(np.unique(case.gaps.window[rows]))
     says = (
         f"{{time}} in collectives under {size(limits['small_bytes'])}, {max(calls, 1):,.0f} of "
         f"them {case.each}: {percent(share)} of all exposed time; latency, not bandwidth, decides "

@@ -8,42 +8,47 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from commscope.analysis.host import ACTIONS, ALLOCATION, COPY, INPUT, LAUNCH, SYNC
+from commscope.analysis.host import (
+    ACTIONS,
+    ALLOCATION,
+    COPY,
+    FILLS,
+    INPUT,
+    LAUNCH,
+    SYNC,
+    fills,
+)
 from commscope.classify import ActivityClass
-from commscope.columns import NONE, Bool, int64
+from commscope.columns import NONE, Bool, at, int64
 from commscope.findings import needs
 from commscope.findings.case import Case
 from commscope.findings.model import Advice, Measured, Metric
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
 from commscope.findings.withheld import is_withheld
+from commscope.findings.wording import listed
 from commscope.intervals import EMPTY, Intervals, difference, intersection, measure, union
 from commscope.units import percent
 
 _DEVICE_WIDE = re.compile(r"DeviceSynchronize|CtxSynchronize")
-_ALLOCATES = re.compile(r"Malloc|Free|HostAlloc|HostRegister")
-_COPIES = re.compile(r"Memcpy")
 #: A copy blocks its host if the call returns no earlier than this before the copy ends.
 _RETURNS_NS = 5_000
-#: What fills more than this share of a time is what was done in it.
-_FILLS = 0.5
 _MEANWHILE = {
     SYNC: "it is in a synchronising call",
     LAUNCH: "it is busy launching what comes before",
 }
 
 
-def _blocked_in(case: Case, pattern: re.Pattern[str]) -> Bool:
-    """Gaps in which the host is blocked on the communication, in a call of such a name."""
-    wanted = np.array([bool(pattern.search(name)) for name in case.analysis.host.names] + [False])
-    return np.asarray(case.due_to("host_sync") & wanted[case.analysis.causes.call_name])
+def _blocked_in(case: Case, action: str) -> Bool:
+    """Gaps in which the host is blocked on the communication, in a call that does this."""
+    is_it = case.analysis.causes.call_action == ACTIONS.index(action)
+    return np.asarray(case.due_to("host_sync") & is_it)
 
 
 def _late_by(case: Case, action: str) -> Bool:
     """Gaps in which the host is late since it does this for most of the time."""
-    begin = case.gaps.exposures.start[case.gaps.exposure]
-    end = np.maximum(case.analysis.causes.next_launch, begin)
-    spent = measure(case.analysis.host.doing[action], begin, end)
-    return np.asarray(case.due_to("host_late") & (spent > _FILLS * np.maximum(end - begin, 1)))
+    begin, end = case.analysis.causes.until_launch(case.gaps)
+    is_busy = fills(case.analysis.host.doing[action], begin, end, end - begin)
+    return case.due_to("host_late") & is_busy
 
 
 def _idle_while(case: Case, action: str) -> Intervals:
@@ -51,7 +56,7 @@ def _idle_while(case: Case, action: str) -> Intervals:
     doing = case.analysis.host.doing[action]
     for other in ACTIONS[: ACTIONS.index(action)]:
         doing = difference(doing, case.analysis.host.doing[other])
-    return intersection(doing, case.idle)
+    return intersection(doing, case.analysis.timeline.idle)
 
 
 def _idle_after(case: Case, action: str) -> Intervals:
@@ -60,19 +65,23 @@ def _idle_after(case: Case, action: str) -> Intervals:
     A call that waits for the device to be idle returns after that: until the next launch arrives,
     nothing runs.
     """
-    idle = case.idle
+    idle = case.analysis.timeline.idle
     touched = measure(case.analysis.host.doing[action], idle.starts, idle.ends) > 0
     return Intervals(idle.starts[touched], idle.ends[touched])
 
 
-def _outcome(case: Case, rows: Bool, idle: Intervals, says: str) -> Outcome:
-    """One draft of gaps and of idle time; ``{time}`` in the text is what both are together."""
+def _outcome(case: Case, rows: Bool, idle: Intervals, says: str, **words: str) -> Outcome:
+    """One draft of gaps and of idle time.
+
+    In the text stand ``{time}`` for what both are together, ``{ranks}`` for which have it, and
+    names of more words: those of a trace may hold braces themselves.
+    """
     gaps = case.claim(rows)
     claimed = gaps + case.claim_idle(idle)
     if not claimed.any():
         return NOTHING
     a_step, ranks = case.a_step(claimed), case.ranks_of(claimed)
-    text = says.format(time=case.spoken(a_step), ranks=_on(case, ranks))
+    text = says.format(time=case.spoken(a_step), ranks=_on(case, ranks), **words)
     measured = {"lost": Measured(a_step, "ns"), "exposed": Measured(case.a_step(gaps), "ns")}
     shown = case.evidence(rows, idle)
     return Outcome((Draft(text, claimed, rows, shown, _only(ranks), measured),))
@@ -82,16 +91,18 @@ def _only(ranks: Sequence[int]) -> int | None:
     return ranks[0] if len(ranks) == 1 else None
 
 
-def _on(case: Case, ranks: list[int]) -> str:
+def _on(case: Case, ranks: Sequence[int]) -> str:
+    """Which ranks, unless it is all of them."""
     if len(case.ranks) == 1 or len(ranks) == len(case.ranks):
         return ""
-    shown = ", ".join(map(str, ranks[:4])) + (" and others" if len(ranks) > 4 else "")
-    return f" on rank{'s' if len(ranks) > 1 else ''} {shown}"
+    return f" on rank{'s' if len(ranks) > 1 else ''} {listed(ranks)}"
 
 
 def look_device_sync(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """H7: a synchronise of the whole device where one event would do."""
-    rows = _blocked_in(case, _DEVICE_WIDE)
+    wide = [bool(_DEVICE_WIDE.search(name)) for name in case.analysis.host.names]
+    is_wide = at(np.array(wide, np.bool_), case.analysis.causes.call_name, missing=False)
+    rows = case.due_to("host_sync") & is_wide
     idle = _idle_while(case, SYNC) if rows.any() else EMPTY
     says = (
         "{time}{ranks} go by while the host waits in a synchronise of the whole device for "
@@ -102,14 +113,14 @@ def look_device_sync(case: Case, _limits: Mapping[str, float]) -> Outcome:
 
 def look_allocation(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """H9: memory allocated or freed inside steps."""
-    rows = _blocked_in(case, _ALLOCATES) | _late_by(case, ALLOCATION)
+    rows = _blocked_in(case, ALLOCATION) | _late_by(case, ALLOCATION)
     says = "{time}{ranks} go by while the host allocates or frees memory of the device inside steps"
     return _outcome(case, rows, _idle_after(case, ALLOCATION), says)
 
 
 def look_pageable(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """H8: copies that block their host, as those from pageable memory do."""
-    rows = _blocked_in(case, _COPIES) | _late_by(case, COPY)
+    rows = _blocked_in(case, COPY) | _late_by(case, COPY)
     copies, idle = _exposed_copies(case), _idle_after(case, COPY)
     copied = np.where(case.counts, case.inside(copies), 0)
     claimed = copied + case.claim(rows) + case.claim_idle(idle)
@@ -128,10 +139,9 @@ def look_pageable(case: Case, _limits: Mapping[str, float]) -> Outcome:
 def _exposed_copies(case: Case) -> Intervals:
     """When nothing runs but copies whose call returns only as they end."""
     timeline, host = case.analysis.timeline, case.analysis.host
-    found = timeline.activities
-    shift = timeline.shift_ns[found.rank]
-    start, end = found.start_ns + shift, found.end_ns + shift
-    blocks = found.of(ActivityClass.COPY) & (host.returned >= end - _RETURNS_NS)
+    start, end = timeline.activities_on_axis()
+    is_copy = timeline.activities.of(ActivityClass.COPY)
+    blocks = is_copy & (host.returned >= end - _RETURNS_NS)
     blocks &= (host.launch != NONE) & (host.returned != NONE)
     return difference(union(start[blocks], end[blocks]), timeline.kernels)
 
@@ -154,10 +164,10 @@ def look_host_sync(case: Case, _limits: Mapping[str, float]) -> Outcome:
         return NOTHING
     call = case.analysis.host.names[int(np.bincount(names[names >= 0]).argmax())]
     says = (
-        "{time}{ranks} go by while the host waits for communication "
-        f"({call}) instead of launching what comes next"
+        "{time}{ranks} go by while the host waits for communication ({call}) instead of launching "
+        "what comes next"
     )
-    return _outcome(case, rows, EMPTY, says)
+    return _outcome(case, rows, EMPTY, says, call=call)
 
 
 def look_launch_bound(case: Case, limits: Mapping[str, float]) -> Outcome:
@@ -174,18 +184,17 @@ def look_launch_bound(case: Case, limits: Mapping[str, float]) -> Outcome:
     rows &= ~_late_by(case, SYNC)
     least, most = (float(of(share[bound])) for of in (np.min, np.max))
     says = (
-        "the GPU waits {time}{ranks} for launches: "
-        f"{'at least ' if least < most else ''}{percent(least)} of the kernels find their stream "
-        "empty as the host launches them"
+        "the GPU waits {time}{ranks} for launches: {share} of the kernels find their stream empty "
+        "as the host launches them"
     )
-    return _outcome(case, rows, idle, says)
+    share_in_words = f"{'at least ' if least < most else ''}{percent(least)}"
+    return _outcome(case, rows, idle, says, share=share_in_words)
 
 
 def _idle_of(case: Case, ranks: Bool) -> Intervals:
     """When the devices of these ranks are idle."""
-    idle = case.idle
-    begins = case.analysis.timeline.first_ns + case.analysis.timeline.shift_ns
-    mine = ranks[np.searchsorted(begins, idle.starts, side="right") - 1]
+    idle = case.analysis.timeline.idle
+    mine = ranks[case.analysis.timeline.rank_at(idle.starts)]
     return Intervals(idle.starts[mine], idle.ends[mine])
 
 
@@ -203,11 +212,8 @@ def _launch_bound(case: Case) -> npt.NDArray[np.float64]:
 def look_host_late(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """H10: the next kernel is launched only after communication has become exposed."""
     rows = case.due_to("host_late")
-    says = (
-        "{time}{ranks} are exposed before the host launches the next kernel: "
-        f"{_meanwhile(case, rows)}"
-    )
-    return _outcome(case, rows, EMPTY, says)
+    says = "{time}{ranks} are exposed before the host launches the next kernel: {meanwhile}"
+    return _outcome(case, rows, EMPTY, says, meanwhile=_meanwhile(case, rows))
 
 
 def _meanwhile(case: Case, rows: Bool) -> str:
@@ -216,7 +222,7 @@ def _meanwhile(case: Case, rows: Bool) -> str:
         action: int(case.left_ns[rows & _late_by(case, action)].sum()) for action in _MEANWHILE
     }
     most = max(spent, key=lambda action: spent[action])
-    if spent[most] <= _FILLS * case.left_ns[rows].sum():
+    if spent[most] <= FILLS * case.left_ns[rows].sum():
         return "the trace shows no call that holds it up"
     return _MEANWHILE[most]
 

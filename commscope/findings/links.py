@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from commscope.analysis.costs import costs_of
 from commscope.analysis.gaps import TRANSFER
-from commscope.analysis.waiting import on_axis
-from commscope.columns import Bool, codes, int64
+from commscope.analysis.timeline import on_axis
+from commscope.columns import Bool, int64, where_equal
 from commscope.findings.case import Case
 from commscope.findings.model import Advice, Evidence, Measured
 from commscope.findings.rule import Draft, Limit, Outcome, Rule
 from commscope.units import percent, size, span
 
 _UNKNOWN = "no bandwidth is known: sizes, partners or the links of this GPU are missing"
-_IMPOSSIBLE = "more than the links carry"
 _ONE_SIZE = "no operation was matched at several sizes"
 _SHOWN = 3
 #: Collectives that a ring or tree carries, so that buffers and links decide their time.
@@ -27,8 +25,7 @@ _BULK = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"
 
 def _by_size(case: Case) -> list[dict[str, Any]]:
     """Bandwidth by operation, members and size; only of matched collectives."""
-    costs = costs_of(case.analysis)
-    rows = costs.by_size(np.arange(case.analysis.across.calls.num_rows))
+    rows = case.analysis.costs.by_size(np.arange(case.analysis.across.calls.num_rows))
     return [row for row in rows if row["transfer_p50_ns"] is not None]
 
 
@@ -37,14 +34,10 @@ def _expected(case: Case) -> list[dict[str, Any]]:
     return [row for row in _by_size(case) if row["share_of_expected"] is not None]
 
 
-def _is_impossible(row: Mapping[str, Any]) -> bool:
-    return _IMPOSSIBLE in (row["bandwidth_note"] or "")
-
-
 def _why_unknown(case: Case) -> str:
     """Why no bandwidth can be compared with the one to expect."""
     rows = _by_size(case)
-    if rows and all(_is_impossible(row) for row in rows):
+    if rows and all(row["exceeds_links"] for row in rows):
         return "no bandwidth is known: all are more than the links carry"
     return _UNKNOWN
 
@@ -187,7 +180,7 @@ def look_experts(case: Case, limits: Mapping[str, float]) -> Outcome:
         skew = mine[most] * len(mine) / max(sum(mine.values()), 1)
         if skew < limits["min_skew"]:
             continue
-        here = np.where(case.gaps.call < 0, -1, case.calls("communicator")) == number
+        here = case.communicator == number
         gaps = (case.left_ns > 0) & here & case.op_is("all_to_all")
         saved = case.claim(gaps, but=1 / skew)
         says = (
@@ -203,7 +196,7 @@ def look_experts(case: Case, limits: Mapping[str, float]) -> Outcome:
 def look_impossible(case: Case, _limits: Mapping[str, float]) -> Outcome:
     """C7: bandwidth above what the links can carry."""
     rows = _by_size(case)
-    wrong = [row for row in rows if _is_impossible(row)]
+    wrong = [row for row in rows if row["exceeds_links"]]
     if not wrong and all(row["expected_busbw_gbps"] is None for row in rows):
         return Outcome(unable=_UNKNOWN)
     nothing = np.zeros(len(case.counts), np.int64)
@@ -222,9 +215,8 @@ def look_impossible(case: Case, _limits: Mapping[str, float]) -> Outcome:
 def _shortest(case: Case, row: Mapping[str, Any]) -> tuple[Evidence, ...]:
     """The shortest collectives that a row of ``_by_size`` is of."""
     calls = case.analysis.across.calls
-    code, words = codes(calls, "op")
     sized = int64(calls, "bytes")
-    chosen = np.array([word == row["op"] for word in words] + [False])[code]
+    chosen = where_equal(calls, "op", row["op"])
     chosen &= (sized >= row["min_bytes"]) & (sized <= row["max_bytes"])
     _, start, end = on_axis(case.analysis.timeline, calls)
     places = np.flatnonzero(chosen)

@@ -1,4 +1,4 @@
-"""What rules give: checks of trust, and findings."""
+"""What rules give: checks of trust, findings, and how each looked."""
 
 from __future__ import annotations
 
@@ -107,7 +107,11 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something worth knowing, most severe first."""
+    """Something worth knowing, with what it rests on and what to do.
+
+    ``bound_ns`` is how much shorter the median step would be without it, at most; null for what
+    costs no time itself, such as a failed check of trust.
+    """
 
     id: str
     rule: str
@@ -120,3 +124,13 @@ class Finding:
     bound_ns: int | None = None
     rank: int | None = None  #: the one to look at
     advice: tuple[Advice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """How a rule ended: it found something, looked and found nothing, or could not look."""
+
+    rule: str
+    title: str
+    result: Literal["found", "nothing", "could_not_look"]
+    says: str  #: the first finding, or why it could not look; empty for nothing

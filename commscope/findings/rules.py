@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from commscope.analysis.result import Analysis
 from commscope.findings import accumulation, contended, exposed, hosts, late_ranks, links
 from commscope.findings.case import Case
-from commscope.findings.model import Finding, Grade, Measured, Trust
+from commscope.findings.model import Finding, Grade, Looked, Measured, Trust
 from commscope.findings.rule import Draft, Outcome, Rule
 
 _ORDER = (
@@ -32,16 +31,6 @@ BUILT_IN = _in_order(
         for rule in module.RULES
     ]
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """How a rule ended: it found something, looked and found nothing, or could not look."""
-
-    rule: str
-    title: str
-    result: Literal["found", "nothing", "could_not_look"]
-    says: str
 
 
 def look(

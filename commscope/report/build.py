@@ -8,11 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from commscope._version import __version__
 from commscope.analysis.breakdown import PARTITION
 from commscope.analysis.result import Analysis, analyse
 from commscope.analysis.waiting import EXPOSED_PARTS
-from commscope.columns import NONE, Bool, int64, nullable
+from commscope.columns import NONE, Bool, Int64, int64, nullable
 from commscope.findings.limits import require_known
 from commscope.findings.model import Metric, Trust
 from commscope.findings.plugins import all_rules
@@ -39,7 +38,6 @@ from commscope.trace import Trace
 
 #: All thresholds as the rules set them.
 NO_LIMITS: Mapping[str, float] = {}
-TOOL = {"name": "commscope", "version": __version__}
 
 #: Which numbers of a partition go when a group of numbers is withheld.
 _RESTS_ON = {
@@ -138,10 +136,14 @@ def _inputs(trace: Trace) -> list[InputFile]:
 
 def _with_ratio(table: pa.Table) -> pa.Table:
     """PARTITION with ``overlap_ratio``, null where there was no communication."""
-    communication, hidden = int64(table, "communication_ns"), int64(table, "hidden_comm_ns")
-    none = (communication == NONE) | (communication == 0)
-    ratio = hidden / np.where(none, 1, communication)
-    return table.append_column("overlap_ratio", pa.array(ratio, mask=none))
+    ratio = _share(int64(table, "hidden_comm_ns"), int64(table, "communication_ns"))
+    return table.append_column("overlap_ratio", ratio)
+
+
+def _share(part: Int64, whole: Int64) -> pa.Array:
+    """The share of the whole that is the part; null where either is not known, or nothing."""
+    unknown = (part == NONE) | (whole == NONE) | (whole == 0)
+    return pa.array(part / np.where(unknown, 1, whole), mask=unknown)
 
 
 def _withhold(table: pa.Table, trust: Trust) -> pa.Table:
@@ -210,18 +212,16 @@ def _bubbles(analysis: Analysis, trust: Trust) -> pa.Table:
     """The pipeline bubble; null where a rank's idle time is withheld."""
     hide = is_withheld(analysis.bubbles, trust, Metric.IDLE)
     table = _blank(analysis.bubbles, ("bubble_ns", "idle_ns"), hide)
-    bubble, window = int64(table, "bubble_ns"), int64(table, "window_ns")
-    unknown = (bubble == NONE) | (window == 0)
-    share = pa.array(bubble / np.where(unknown, 1, window), mask=unknown)
+    share = _share(int64(table, "bubble_ns"), int64(table, "window_ns"))
     return table.append_column("bubble_share", share)
 
 
 def _kernels(analysis: Analysis, trust: Trust) -> pa.Table:
     """Kernels by total time, with the share of communication that compute hid."""
     table = analysis.kernels
-    total, hidden = int64(table, "total_ns"), int64(table, "hidden_ns")
-    unknown = (hidden == NONE) | (total == 0) | _hides_overlap(analysis, trust)
-    share = pa.array(hidden / np.maximum(total, 1), mask=unknown)
+    hide = np.full(table.num_rows, _hides_overlap(analysis, trust))
+    table = _blank(table, ("hidden_ns",), hide)
+    share = _share(int64(table, "hidden_ns"), int64(table, "total_ns"))
     return table.drop_columns(["hidden_ns"]).append_column("hidden_share", share)
 
 

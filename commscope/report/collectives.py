@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from commscope.analysis.chosen import in_chosen_steps
-from commscope.analysis.costs import costs_of
 from commscope.analysis.overlap import KIND, kind_of
 from commscope.analysis.result import Analysis
 from commscope.columns import Int64, int64
@@ -58,7 +57,7 @@ _BY_SIZE = pa.schema(
 def collectives_table(analysis: Analysis, view: View, *, hide_overlap: bool) -> pa.Table:
     """Kinds of collectives summed over ranks: counts, times, waiting and bandwidth."""
     steps = max(len(set(analysis.steps.column("step").to_pylist())), 1)
-    costs, rows_of = costs_of(analysis), _rows_by_kind(analysis, view)
+    costs, rows_of = analysis.costs, _rows_by_kind(analysis, view)
     rows = [
         {
             **_described(analysis, kind, steps),
@@ -73,7 +72,7 @@ def collectives_table(analysis: Analysis, view: View, *, hide_overlap: bool) -> 
 
 def bandwidth_table(analysis: Analysis, view: View) -> pa.Table:
     """Bandwidth by operation, number of members, and size from a power of two to the next."""
-    rows = costs_of(analysis).by_size(_rows_in_view(analysis, view))
+    rows = analysis.costs.by_size(_rows_in_view(analysis, view))
     rows.sort(key=lambda row: (row["op"], row["group_size"] or 0, row["min_bytes"]))
     return pa.Table.from_pylist(rows, schema=_BY_SIZE)
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from commscope.analysis.causes import CAUSES, MISSING
-from commscope.analysis.gaps import PARTS
-from commscope.analysis.groups import group_rows
-from commscope.analysis.host import ACTIONS, HostCalls
+from commscope.analysis.causes import CAUSES, HOST_LATE, MISSING
+from commscope.analysis.gaps import PARTS, WAIT
+from commscope.analysis.groups import group_rows, group_sums
+from commscope.analysis.host import ACTIONS, main_action
 from commscope.analysis.result import Analysis
-from commscope.analysis.waiting import on_axis
-from commscope.columns import NONE, Bool, Int64, int64, nullable
+from commscope.analysis.timeline import on_axis
+from commscope.columns import NONE, Bool, Int64, at, int64, nullable
 from commscope.findings.model import OUTSIDE, Metric, Trust
 from commscope.findings.withheld import is_withheld
-from commscope.intervals import measure
-
-#: A host action is named if it fills at least this share of the time.
-_FILLS = 0.5
 
 
 def gap_table(analysis: Analysis, trust: Trust, origin: int) -> pa.Table:
@@ -60,15 +58,13 @@ def gap_sums(analysis: Analysis, trust: Trust) -> pa.Table:
     ranks, step = _ranks(analysis)[rows], _steps(analysis)[rows]
     cause, length = analysis.causes.cause[rows], analysis.gaps.length[rows]
     group, first = group_rows([ranks, step, cause])
-    total = np.zeros(len(first), np.int64)
-    np.add.at(total, group, length)
     return pa.table(
         {
             "rank": ranks[first],
             "step": nullable(step[first]),
             "cause": _words(CAUSES, cause[first]),
             "gaps": np.bincount(group, minlength=len(first)),
-            "total_ns": total,
+            "total_ns": group_sums(group, length, len(first)),
         }
     )
 
@@ -88,13 +84,12 @@ def _ranks(analysis: Analysis) -> Int64:
 
 def _steps(analysis: Analysis) -> Int64:
     """The number of each gap's step; ``NONE`` outside of steps."""
-    active = analysis.steps.column("start_ns").is_valid()
-    number = int64(analysis.steps.filter(active), "step")
-    return np.asarray(np.append(number, NONE)[analysis.gaps.step])
+    return at(int64(analysis.active_steps, "step"), analysis.gaps.window, NONE)
 
 
-def _words(words: tuple[str, ...] | list[str | None], place: Int64) -> pa.Array:
-    return pa.array(list(words), pa.string()).take(pa.array(place))
+def _words(words: Sequence[str | None], place: Int64) -> pa.Array:
+    """The words at these places; null for -1."""
+    return pa.array(words, pa.string()).take(pa.array(place, mask=place < 0))
 
 
 def _of_call(analysis: Analysis, column: str) -> pa.Array:
@@ -109,7 +104,7 @@ def _labels(analysis: Analysis) -> pa.Array:
 
 
 def _names(analysis: Analysis, activity: Int64) -> pa.Array:
-    row = np.append(analysis.timeline.activities.row, -1)[activity]
+    row = at(analysis.timeline.activities.row, activity, -1)
     names = analysis.trace.events.column("name").take(pa.array(row, mask=row < 0))
     return names.cast(pa.string())
 
@@ -125,36 +120,22 @@ def _running(analysis: Analysis) -> Int64:
 def _straggler(analysis: Analysis) -> Int64:
     """The rank that each wait is for."""
     matching = analysis.across.matching
-    instance = np.append(matching.instance, -1)[analysis.gaps.call]
-    waits = (analysis.gaps.part == PARTS.index("wait")) & (instance >= 0)
-    last = np.append(matching.straggler, 0)[instance]
+    instance = at(matching.instance, analysis.gaps.call, -1)
+    waits = (analysis.gaps.part == WAIT) & (instance >= 0)
+    last = at(matching.straggler, instance, 0)
     return np.where(waits, analysis.timeline.ranks[last], NONE)
 
 
 def _launched(analysis: Analysis) -> Int64:
     """When the next activity was launched, since the exposure began; negative: before."""
     launch = analysis.causes.next_launch
-    begin = analysis.gaps.exposures.start[analysis.gaps.exposure]
-    return np.where(launch == NONE, NONE, launch - begin)
+    return np.where(launch == NONE, NONE, launch - analysis.gaps.exposed_since)
 
 
 def _host(analysis: Analysis) -> pa.Array:
     """What kept the host: the call that blocked it, or what it did until it launched."""
     causes, host = analysis.causes, analysis.host
-    names = pa.array([*host.names, None], pa.string())
-    calls = names.take(pa.array(np.where(causes.call_name >= 0, causes.call_name, len(host.names))))
-    late = causes.cause == CAUSES.index("host_late")
-    doing = _doing(analysis, host)
-    actions = pa.array([*ACTIONS, None], pa.string()).take(pa.array(doing))
-    return pc.if_else(pa.array(late), actions, calls)
-
-
-def _doing(analysis: Analysis, host: HostCalls) -> Int64:
-    """What each host did from the begin of the exposure to the launch; the last place for none."""
-    begin = analysis.gaps.exposures.start[analysis.gaps.exposure]
-    end = np.maximum(analysis.causes.next_launch, begin)
-    found = np.full(len(begin), len(ACTIONS))
-    for number, action in reversed(list(enumerate(ACTIONS))):
-        spent = measure(host.doing[action], begin, end)
-        found[spent > _FILLS * np.maximum(end - begin, 1)] = number
-    return found
+    begin, end = causes.until_launch(analysis.gaps)
+    actions = _words(ACTIONS, main_action(host.doing, begin, end, end - begin))
+    is_late = pa.array(causes.cause == HOST_LATE)
+    return pc.if_else(is_late, actions, _words(host.names, causes.call_name))

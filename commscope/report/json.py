@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from commscope._version import __version__
 from commscope.analysis.breakdown import PARTITION
 from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.findings.model import Check, Finding, Trust
 from commscope.findings.rule import Rule
-from commscope.report.build import TOOL
 from commscope.report.model import SCHEMA, Environment, Report, ReportTable, Summary
 from commscope.sanitize import json_text
 
@@ -34,7 +34,7 @@ def report_dict(report: Report, *, more: Sequence[str] = ()) -> dict[str, Any]:
     """
     document = {
         "schema": SCHEMA,
-        "tool": TOOL,
+        "tool": {"name": "commscope", "version": __version__},
         "inputs": [asdict(file) for file in report.inputs],
         "environment": _environment(report.environment),
         "clock": asdict(report.clock),

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from commscope.findings.model import Finding, Trust
-from commscope.findings.rules import Looked
+from commscope.findings.model import Finding, Looked, Trust
 from commscope.sanitize import plain, shortened
 
 if TYPE_CHECKING:
@@ -153,11 +152,11 @@ class Summary:
 class Report:
     """Everything that is known of a run, ready to be shown.
 
-    ``ranks``, ``steps``, ``collectives``, ``kernels``, ``families`` and ``launch`` are tables; the
-    names and units of their columns are those of docs/json-report.md. ``calls`` has one row a
-    collective on a rank, with what was hidden and exposed of it. Times are ns since ``origin_ns``,
-    the first activity of all ranks on the wall clock. A table that a rule of trust withholds has
-    no rows and names the rule in ``withheld``.
+    The names and units of the tables' columns are those of docs/json-report.md, where ``bubbles``
+    are called ``pipeline``, ``traffic`` ``all_to_all`` and ``families`` ``kernel_families``.
+    ``calls`` has one row a collective on a rank, with what was hidden and exposed of it. Times are
+    ns since ``origin_ns``, the first activity of all ranks on the wall clock. A table that a rule
+    of trust withholds has no rows and names the rule in ``withheld``.
     """
 
     inputs: tuple[InputFile, ...]

@@ -161,8 +161,9 @@ def _exposed(steps: pa.Table, shares: Shares, unit: str) -> str:
     per_step = np.array([float(np.median(exposed[rank == r])) for r in ranks])
     says = f"Exposed communication takes {percent(shares.exposed_comm)} of the GPU time"
     most, least = int(per_step.argmax()), int(per_step.argmin())
-    if len(ranks) == 1:
-        return f"{says}: {span(round(per_step[0]))}{unit}."
+    if per_step[most] == per_step[least]:
+        where = " on every rank" if len(ranks) > 1 else ""
+        return f"{says}: {span(round(per_step[0]))}{unit}{where}."
     return (
         f"{says}: {span(round(per_step[most]))}{unit} on rank {ranks[most]} (the most), "
         f"{span(round(per_step[least]))} on rank {ranks[least]} (the least)."

@@ -114,10 +114,11 @@ def print_gaps(report: Report, console: Console, top: int) -> None:
         Cell("launched", _launched, from_width=120),
         Cell("host", lambda row: shortened(row["host"] or "", 24), "left", from_width=150),
     )
-    title = f"Gaps, the {min(top, len(report.gaps))} longest of {len(report.gaps):,}"
-    console.print(Group(sums, text_table(title, cells, report.gaps.head(top), width)))
-    if any(row["may_be_waiting"] for row in report.gaps.head(top)):
-        says = "With one rank's file alone, any of it may be waiting for another rank."
+    shown = report.gaps.head(top)
+    title = f"Gaps, the {len(shown)} longest of {len(report.gaps):,}"
+    console.print(Group(sums, text_table(title, cells, shown, width)))
+    if any(row["may_be_waiting"] for row in shown):
+        says = "Where a rank's collectives are not matched, any of it may be waiting for others."
         console.print(Padding(Text(says), (1, 0, 0, 0)))
 
 

@@ -36,8 +36,10 @@ class View:
 
     def has_role(self, analysis: Analysis, table: pa.Table) -> Bool:
         """Which rows are of a communicator (an index) whose role is shown."""
-        shown = np.array([self.is_shown_role(role) for role in analysis.across.roles], np.bool_)
-        return np.asarray(shown[int64(table, "communicator")])
+        communicator = int64(table, "communicator")
+        if not self.roles:
+            return np.ones(len(communicator), np.bool_)
+        return analysis.across.has_role(communicator, *self.roles)
 
 
 def _require(what: str, wanted: Collection[int | str], there: Collection[int | str]) -> None:

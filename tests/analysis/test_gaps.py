@@ -11,7 +11,7 @@ from random_gaps import Explained, Job, explained, jobs
 from tables import Gpu, Host, analysis, comm, copy, step
 
 from commscope.analysis.gaps import PARTS, TRANSFER, UNMATCHED, WAIT
-from commscope.analysis.waiting import on_axis
+from commscope.analysis.timeline import on_axis
 
 each_job = given(jobs())
 thorough = settings(deadline=None, max_examples=150)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tables import Gpu, Host, Row, analysis, annotation, comm, reading, step, traces
 
-from commscope.analysis.host import ACTIONS, Blocked, HostCalls, blocking_call_at
+from commscope.analysis.host import ACTIONS, COPY, Blocked, HostCalls, blocking_call_at
 from commscope.analysis.result import Analysis, analyse
 from commscope.columns import NONE, Int64
 
@@ -37,14 +37,14 @@ def _analysed(*rows: Row) -> Analysis:
 def _blocked(found: Analysis, activity: int = 0) -> list[tuple[str, int, int]]:
     """The blocking calls of the thread that launched an activity, on its rank's clock."""
     host, shift = found.host, int(found.timeline.shift_ns[0])
-    blocked = host.blocked.get(int(host.lane[activity]), Blocked(*[np.empty(0, np.int64)] * 3))
+    blocked = host.blocked.get(int(host.lane[activity]), Blocked(*[np.empty(0, np.int64)] * 4))
     spans = zip(blocked.name.tolist(), blocked.start.tolist(), blocked.end.tolist(), strict=True)
     return [(host.names[name], start - shift, end - shift) for name, start, end in spans]
 
 
 def _at(host: HostCalls, lane: int, time: int) -> tuple[int, int]:
-    name, begin = blocking_call_at(host, np.array([lane]), np.array([time]))
-    return int(name[0]), int(begin[0])
+    name, action = blocking_call_at(host, np.array([lane]), np.array([time]))
+    return int(name[0]), int(action[0])
 
 
 def _since(values: Int64, found: Analysis) -> list[int | None]:
@@ -97,7 +97,7 @@ def test_equal_threads_on_two_ranks_are_two_lanes() -> None:
     first, second = found.host.lane.tolist()
     time = 60 * US + found.timeline.shift_ns
     assert found.host.names[_at(found.host, first, int(time[0]))[0]] == "hipDeviceSynchronize"
-    assert _at(found.host, second, int(time[1])) == (-1, NONE)
+    assert _at(found.host, second, int(time[1])) == (-1, -1)
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_a_call_inside_another_is_part_of_it() -> None:
     found = _analysed(outer, inner)
     assert _blocked(found) == [("hipMemcpyWithStream", 50 * US, 150 * US)]
     host, shift = found.host, int(found.timeline.shift_ns[0])
-    name, begin = _at(host, int(host.lane[0]), 100 * US + shift)
-    assert (host.names[name], begin - shift) == ("hipMemcpyWithStream", 50 * US)
+    name, action = _at(host, int(host.lane[0]), 100 * US + shift)
+    assert (host.names[name], ACTIONS[action]) == ("hipMemcpyWithStream", COPY)
 
 
 @pytest.mark.parametrize(
@@ -229,6 +229,6 @@ def test_traces_without_rows_of_the_host() -> None:
         found = analysis(*rows)
         assert set(found.host.lane.tolist()) == {-1}
         assert found.host.blocked == {}
-        name, begin = blocking_call_at(found.host, found.host.lane, found.host.launch)
+        name, action = blocking_call_at(found.host, found.host.lane, found.host.launch)
         assert set(name.tolist()) == {-1}
-        assert set(begin.tolist()) == {NONE}
+        assert set(action.tolist()) == {-1}

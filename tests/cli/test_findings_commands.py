@@ -95,7 +95,7 @@ def test_gaps_shows_the_longest(call) -> None:
 
 def test_gaps_of_one_file_say_that_it_may_be_waiting(call) -> None:
     outcome = call("gaps", sorted(STRAGGLER.glob("*.json.gz"))[0])
-    says = "With one rank's file alone, any of it may be waiting for another rank."
+    says = "Where a rank's collectives are not matched, any of it may be waiting for others."
     assert says in outcome.out
     assert says not in call("gaps", STRAGGLER).out
 

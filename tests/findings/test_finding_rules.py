@@ -84,7 +84,7 @@ def _claims(analysis: Analysis) -> tuple[Int64, Int64]:
     That is exposed communication and copies, and idle time. O4 and O5 claim compute instead.
     """
     case = Case.of(analysis, trust_of(analysis))
-    claimed = np.zeros(len(case.number), np.int64)
+    claimed = np.zeros(len(case.counts), np.int64)
     for rule in BUILT_IN:
         if rule.id in ("O4", "O5") or any(need(case) is not None for need in rule.needs):
             continue

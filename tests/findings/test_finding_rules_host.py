@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from rule_cases import Job, assert_blind, assert_fires, assert_quiet, examine
-from rule_cases_host import CASES, MEANWHILE, paced
+from rule_cases_host import CASES, MEANWHILE, paced, waits_in
 
 
 @pytest.mark.parametrize("rule", CASES)
@@ -29,6 +29,11 @@ def test_blind(rule: str) -> None:
 def test_a_late_host_is_told_with_what_it_does(meanwhile: str) -> None:
     (finding,) = examine(MEANWHILE[meanwhile]).of("H10")
     assert finding.says.endswith(f"before the host launches the next kernel: {meanwhile}")
+
+
+def test_the_name_of_a_call_may_hold_braces() -> None:
+    (finding,) = examine(waits_in("hipEventSynchronize{0}{time}")).of("H6")
+    assert "waits for communication (hipEventSynchronize{0}{time}) instead" in finding.says
 
 
 def test_the_ranks_with_most_idle_time_are_named() -> None:

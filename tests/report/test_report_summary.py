@@ -6,7 +6,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import Gpu, comm, reading, traces
 
+from commscope.report.build import build_report
 from commscope.report.summary import upper_bound
 from commscope.units import percent, size, span
 
@@ -26,6 +28,18 @@ def test_the_bound_is_the_gain_of_the_slowest_rank():
 def test_no_bound_where_a_number_is_withheld():
     assert upper_bound(steps([(0, 1, 100, 70), (1, 1, 100, None)])) is None
     assert upper_bound(steps([])) is None
+
+
+@pytest.mark.parametrize(
+    ("longer", "says"),
+    [(0, "10 ns on every rank."), (4, "14 ns on rank 1 (the most), 10 ns on rank 0 (the least).")],
+)
+def test_ranks_are_told_apart_where_they_differ(longer, says):
+    ranks = [
+        reading(Gpu(0, 20), comm(30, 10 + more), file=f"rank{rank}.json", rank=rank)
+        for rank, more in enumerate((0, longer))
+    ]
+    assert says in build_report(traces(ranks)).summary.verdict
 
 
 ROW = st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(1, 10**12), st.floats(0, 1)).map(
