@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 import pyarrow as pa
 
@@ -54,6 +56,20 @@ def contention_table(trace: Trace, timeline: Timeline, windows: Windows) -> pa.T
             "extra_ns": longer,
         }
     ).sort_by([("extra_ns", "descending"), ("rank", "ascending"), ("name", "ascending")])
+
+
+def stretches(contention: pa.Table) -> dict[str, float]:
+    """For each kernel name how much longer all that ran beside communication took than alone.
+
+    One is no difference; rows of ``contention_table`` are added up over ranks and work-groups.
+    """
+    alone = int64(contention, "beside") * int64(contention, "alone_p50_ns")
+    extra, base = defaultdict(int), defaultdict(int)
+    names = contention.column("name").to_pylist()
+    for name, more, usual in zip(names, int64(contention, "extra_ns").tolist(), alone.tolist()):
+        extra[name] += more
+        base[name] += usual
+    return {name: 1 + extra[name] / usual for name, usual in base.items() if usual}
 
 
 class _Half:

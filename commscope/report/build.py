@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from commscope.analysis.breakdown import PARTITION
+from commscope.analysis.contention import stretches
 from commscope.analysis.result import Analysis, analyse
 from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.columns import NONE, Bool, Int64, int64, nullable
@@ -217,12 +218,17 @@ def _bubbles(analysis: Analysis, trust: Trust) -> pa.Table:
 
 
 def _kernels(analysis: Analysis, trust: Trust) -> pa.Table:
-    """Kernels by total time, with the share of communication that compute hid."""
+    """Kernels by total time: what communication beside them costs, and what compute hid of it."""
     table = analysis.kernels
     hide = np.full(table.num_rows, _hides_overlap(analysis, trust))
     table = _blank(table, ("hidden_ns",), hide)
     share = _share(int64(table, "hidden_ns"), int64(table, "total_ns"))
-    return table.drop_columns(["hidden_ns"]).append_column("hidden_share", share)
+    slowed = stretches(analysis.contention)
+    stretch = pa.array(
+        [slowed.get(name) for name in table.column("name").to_pylist()], pa.float64()
+    )
+    table = table.drop_columns(["hidden_ns"]).append_column("hidden_share", share)
+    return table.append_column("stretch", stretch)
 
 
 def _ranking(table: pa.Table, trust: Trust) -> ReportTable:

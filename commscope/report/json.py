@@ -53,8 +53,8 @@ def report_dict(report: Report, *, more: Sequence[str] = ()) -> dict[str, Any]:
         "stragglers": list(report.stragglers),
         "straggler_verdicts": list(report.verdicts),
         **{name: list(getattr(report, name)) for name in more},
-        "kernels": _ranking(report.kernels, {"stretch": None}),
-        "kernel_families": _ranking(report.families, {}),
+        "kernels": _ranking(report.kernels),
+        "kernel_families": _ranking(report.families),
         "launch": [_launch(row) for row in report.launch],
         "gap_sums": list(report.gap_sums),
         "gaps": report.gaps.head(_MOST_GAPS),
@@ -84,9 +84,9 @@ def _environment(environment: Environment) -> dict[str, Any]:
     }
 
 
-def _ranking(table: ReportTable, more: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+def _ranking(table: ReportTable) -> list[dict[str, Any]] | None:
     """The rows of a table that a rule of trust may withhold: null then."""
-    return None if table.withheld else [{**row, **more} for row in table]
+    return None if table.withheld else list(table)
 
 
 def _trust(trust: Trust) -> dict[str, Any]:

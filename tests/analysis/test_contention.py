@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -144,3 +145,14 @@ def _slowed(run: RankRun) -> Iterator[int]:
             )
             if beside >= 0.9 * length:
                 yield length - one.operation.duration_ns
+
+
+def test_stretches_add_up_over_ranks_and_work_groups() -> None:
+    """Two beside of 30 in all for 2 x 10 alone, and one of 20 for one of 20: 50 for 40."""
+    table = pa.table(
+        {
+            "name": ["k", "k", "other"], "beside": [2, 1, 4], "alone_p50_ns": [10, 20, 5],
+            "extra_ns": [10, 0, -2],
+        }
+    )  # fmt: skip
+    assert stretches(table) == {"k": 1.25, "other": 0.9}
