@@ -64,7 +64,8 @@ def stretches(contention: pa.Table) -> dict[str, float]:
     One is no difference; rows of ``contention_table`` are added up over ranks and work-groups.
     """
     alone = int64(contention, "beside") * int64(contention, "alone_p50_ns")
-    extra, base = defaultdict(int), defaultdict(int)
+    extra: defaultdict[str, int] = defaultdict(int)
+    base: defaultdict[str, int] = defaultdict(int)
     names = contention.column("name").to_pylist()
     for name, more, usual in zip(names, int64(contention, "extra_ns").tolist(), alone.tolist()):
         extra[name] += more

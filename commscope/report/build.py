@@ -223,10 +223,8 @@ def _kernels(analysis: Analysis, trust: Trust) -> pa.Table:
     hide = np.full(table.num_rows, _hides_overlap(analysis, trust))
     table = _blank(table, ("hidden_ns",), hide)
     share = _share(int64(table, "hidden_ns"), int64(table, "total_ns"))
-    slowed = stretches(analysis.contention)
-    stretch = pa.array(
-        [slowed.get(name) for name in table.column("name").to_pylist()], pa.float64()
-    )
+    slowed, names = stretches(analysis.contention), table.column("name").to_pylist()
+    stretch = pa.array([slowed.get(name) for name in names], pa.float64())
     table = table.drop_columns(["hidden_ns"]).append_column("hidden_share", share)
     return table.append_column("stretch", stretch)
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tables import COMPUTE, Gpu, analysis, comm, reading, step, traces
 
 import commscope
+from commscope.analysis.contention import stretches
 from commscope.analysis.result import Analysis, analyse
 from commscope.generator import Device, Job, Model, simulate, write_traces
 from commscope.generator.scenarios import ddp
