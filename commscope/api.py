@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +20,8 @@ from commscope.report.model import Report
 from commscope.report.view import View
 from commscope.trace import Trace
 
+#: A step takes from a microsecond to a day.
+_LEAST_MS, _MOST_MS = 1e-3, 86_400_000.0
 #: Ranks are stored as int32.
 _MOST_RANKS = 2**31
 
@@ -109,8 +110,10 @@ def _steps(ranges: str | None, skip_first: int) -> StepSelection:
 def _step_ns(given_ms: float | None) -> int | None:
     if given_ms is None:
         return None
-    if not isinstance(given_ms, (int, float)) or not 0 < given_ms < math.inf:
-        raise UsageError(f"unprofiled step {given_ms!r} ms: a number above 0, in milliseconds")
+    if not isinstance(given_ms, (int, float)) or not _LEAST_MS <= given_ms <= _MOST_MS:
+        raise UsageError(
+            f"unprofiled step {given_ms!r} ms: milliseconds, from {_LEAST_MS:g} to {_MOST_MS:,.0f}"
+        )
     return round(given_ms * 1e6)
 
 

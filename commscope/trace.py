@@ -48,7 +48,8 @@ class SourceFile:
 class Note:
     """Something that was decided on the way and that a reader of the numbers must know.
 
-    ``topic`` is one of ranks, captures, steps, files, clocks, streams.
+    ``topic`` is one of ranks, captures, steps, files, clocks, streams, or damage: a file of which
+    nothing could be used.
     """
 
     topic: str

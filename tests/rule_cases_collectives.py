@@ -106,9 +106,9 @@ CASES = {
         _late_host(),
         Says(
             400, "high",
-            "rank 1 is late: its GPU idles 400.0 us a step longer than its peers' (up to 400.0 us "
-            "at a time) while its host launches nothing and shows no call; rank 0 waits up to "
-            "400.0 us a step for it, 100.0 % of all waiting",
+            "rank 1 is late: before it arrives its GPU idles 400.0 us a step longer than its "
+            "peers' (up to 400.0 us at a time) while its host launches nothing and shows no "
+            "call; rank 0 waits up to 400.0 us a step for it, 100.0 % of all waiting",
             (1, 0, 300, 700), 1,
             {"waiting": 400_000, "cause": 400_000, "share_of_waiting": 1, "speedup": 1 / 0.6},
         ),

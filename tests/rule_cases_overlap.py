@@ -156,8 +156,8 @@ CASES = {
         _tail(OPTIMIZER),
         Says(
             200, "high",
-            f"{EXPOSED} at the end of the step, mostly all_reduce of 2.000 MB in 0: only the "
-            "optimizer is left, which needs the result",
+            f"{EXPOSED} at the end of the step, mostly all_reduce of 2.000 MB in 0: "
+            "nothing but the optimizer is left to hide it",
             (0, 0, 700, 900), measured={"exposed": 200_000},
         ),
         _tail(FORWARD),

@@ -74,7 +74,7 @@ def lateness_of(
     excess = np.stack([members.excess(part) for part in parts])
     reason = np.where(excess.max(axis=0, initial=0) < _LEAST_NS, UNCLEAR, excess.argmax(axis=0))
     chosen = excess[np.minimum(reason, len(parts) - 1), np.arange(len(reason))]
-    follows = _followed(timeline, across, members, reason)
+    follows = _followed(timeline, across, members, reason, chosen)
     last = members.of_last()
     return Lateness(
         reason,
@@ -217,23 +217,44 @@ def _actions(timeline: Timeline, host: HostCalls, members: _Members, reason: Int
     return np.where(reason == HOST, found, -1)
 
 
-def _followed(timeline: Timeline, across: Across, members: _Members, reason: Int64) -> Int64:
+def _followed(
+    timeline: Timeline, across: Across, members: _Members, reason: Int64, excess: Int64
+) -> Int64:
     """For those whose last member waited itself, the instance in which it did so longest.
 
-    What it did at the same time, computing for instance, did not make it late.
+    A pipeline makes all its stages wait, peers alike: another wait goes first if it explains half
+    of the ``excess``.
     """
     found = np.full(members.count, -1)
-    _, start, _ = on_axis(timeline, across.calls)
-    wait = int64(across.calls, "exposed_wait_ns")
-    waits = np.flatnonzero(wait > _LEAST_NS)
-    waits = waits[np.argsort(start[waits], kind="stable")]
     number = np.flatnonzero(reason == WAITED)
     place = members.of_last()[number]
-    low, high = np.searchsorted(start[waits], (members.begin[place], members.arrival[place]))
-    some, longest = high > low, Minima(-wait[waits])
-    first = longest.first_at_most(low[some], longest.least(low[some], high[some]))
-    found[number[some]] = across.matching.instance[waits[first]]
+    spans = members.begin[place], members.arrival[place]
+    in_pipeline = across.has_role(int64(across.calls, "communicator"), PIPELINE)
+    any_row = _longest_wait(timeline, across, np.ones(len(in_pipeline), np.bool_), spans)
+    other_row = _longest_wait(timeline, across, ~in_pipeline, spans)
+    wait = at(int64(across.calls, "exposed_wait_ns"), other_row, 0)
+    row = np.where(2 * wait >= excess[number], other_row, any_row)
+    found[number] = at(across.matching.instance, row, -1)
     return found
+
+
+def _longest_wait(
+    timeline: Timeline, across: Across, chosen: Bool, spans: tuple[Int64, Int64]
+) -> Int64:
+    """The chosen collective that begins in each span and waits longest; -1 where none waits.
+
+    What the rank did at the same time, computing for instance, is no waiting.
+    """
+    _, start, _ = on_axis(timeline, across.calls)
+    wait = int64(across.calls, "exposed_wait_ns")
+    waits = np.flatnonzero((wait > _LEAST_NS) & chosen)
+    waits = waits[np.argsort(start[waits], kind="stable")]
+    low, high = (np.searchsorted(start[waits], time) for time in spans)
+    some, longest = high > low, Minima(-wait[waits])
+    row = np.full(len(low), -1)
+    first = longest.first_at_most(low[some], longest.least(low[some], high[some]))
+    row[some] = waits[first]
+    return row
 
 
 def _origins(follows: Int64) -> Int64:

@@ -21,12 +21,13 @@ def pipeline_stages(across: Across) -> dict[int, int]:
     """The stage of each rank that is in a pipeline; stages follow the order of the ranks in it.
 
     A pipeline is what communicators of this role connect: a group of all stages, or one for each
-    pair of neighbours.
+    pair of neighbours; one that was matched across no ranks shows none.
     """
+    matched = set(across.matching.communicator.tolist())
     members = [
         communicator.members
-        for communicator, role in zip(across.matching.communicators.found, across.roles)
-        if role == PIPELINE
+        for number, communicator in enumerate(across.matching.communicators.found)
+        if across.roles[number] == PIPELINE and number in matched
     ]
     return {rank: stage for chain in _connected(members) for stage, rank in enumerate(chain)}
 

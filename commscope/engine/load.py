@@ -133,7 +133,11 @@ def _read_all(
             failed.append(outcome)
     if failed and not readings:
         raise failed[0]
-    return readings, [Note("files", f"left out: {error}") for error in failed]
+    return readings, [Note(_topic(error), f"left out: {error}") for error in failed]
+
+
+def _topic(error: FormatError | UsageError) -> str:
+    return "damage" if isinstance(error, CorruptTrace) else "files"
 
 
 def _outcomes(chosen: Sequence[tuple[Source, Parser]], progress: RunProgress) -> Iterator[Outcome]:

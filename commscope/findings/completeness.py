@@ -121,7 +121,8 @@ def check_syntax(analysis: Analysis) -> Check:
     """Q7: could the files be read whole?"""
     files = analysis.trace.files
     damaged = [f for f in files if f.cut or f.events_lost or f.events_repaired or f.bytes_lost]
-    if not damaged:
+    useless = [note.says for note in analysis.trace.notes if note.topic == "damage"]
+    if not damaged and not useless:
         says = f"{counted(len(files), 'file was', 'files were')} read whole"
         return Check("Q7", "Syntax", Result.PASS, says)
     # That every launch found its kernel proves nothing here: where a profiler writes both next to
@@ -132,7 +133,7 @@ def check_syntax(analysis: Analysis) -> Check:
         if file.lacks_events or file.events_lost > MAX_LOST * file.events
         for rank in _ranks_of(file, analysis)
     }
-    says = "; ".join(_says_damage(file, analysis) for file in damaged[:3])
+    says = "; ".join([*useless[:3], *(_says_damage(file, analysis) for file in damaged[:3])])
     if len(damaged) > 3:
         says += f"; {counted(len(damaged) - 3, 'more file is', 'more files are')} damaged"
     return Check("Q7", "Syntax", Result.FAIL, says, withhold_kernels(lacking.items()))

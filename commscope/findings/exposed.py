@@ -94,10 +94,8 @@ def look_same_stream(case: Case, _limits: Mapping[str, float]) -> Outcome:
 
 
 def look_tail(case: Case, _limits: Mapping[str, float]) -> Outcome:
-    """O10: the last bucket, which only the optimizer follows."""
-    says = (
-        "{time} at the end of the step{mostly}: only the optimizer is left, which needs the result"
-    )
+    """O10: the last bucket, which nothing but the optimizer follows."""
+    says = "{time} at the end of the step{mostly}: nothing but the optimizer is left to hide it"
     return _claimed(case, case.due_to("step_tail"), says)
 
 

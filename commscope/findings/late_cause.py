@@ -9,9 +9,9 @@ import numpy as np
 
 from commscope.analysis.groups import group_sums
 from commscope.analysis.host import ACTIONS, ALLOCATION, COPY, INPUT, SYNC
-from commscope.analysis.lateness import COMPUTE, HOST, REASONS
+from commscope.analysis.lateness import COMPUTE, HOST
 from commscope.analysis.lateness import COPY as COPIED
-from commscope.columns import Bool, Int64
+from commscope.columns import NONE, Bool, Int64
 from commscope.findings.case import Case
 from commscope.findings.model import Evidence
 from commscope.units import span
@@ -84,17 +84,27 @@ class LateCause:
 
     def says(self) -> str:
         """What it did, in words."""
-        longer = self.case.spoken(self.a_step())
+        if not self.a_step() or self.reason not in (COMPUTE, COPIED, HOST):
+            return "why, the trace does not tell"
+        longer = f"{self.case.spoken(self.a_step())} longer than its peers"
         if self.reason == COMPUTE:
-            return f"it computes {longer} longer than its peers"
+            return f"before it arrives it computes {longer}"
         if self.reason == COPIED:
-            return f"it copies {longer} longer than its peers"
-        if self.reason != HOST:
-            return f"why, the trace does not tell ({REASONS[self.reason]})"
-        did = _DID.get(ACTIONS[self.action]) if self.action >= 0 else None
-        host = f"its host is {did}" if did else "its host launches nothing and shows no call"
+            return f"before it arrives it copies {longer}"
         piece = f"up to {span(self._silence())} at a time"
-        return f"its GPU idles {longer} longer than its peers' ({piece}) while {host}"
+        return f"before it arrives its GPU idles {longer}' ({piece}){self._host()}"
+
+    def _host(self) -> str:
+        """What the late rank's host did meanwhile, if the trace shows hosts."""
+        activities, host = self.case.analysis.timeline.activities, self.case.analysis.host
+        if not (host.launch[activities.rank == self.root] != NONE).any():
+            return "; what its host did, the trace does not tell: it has no launches"
+        did = _DID.get(ACTIONS[self.action]) if self.action >= 0 else None
+        return (
+            f" while its host is {did}"
+            if did
+            else (" while its host launches nothing and shows no call")
+        )
 
     def _silence(self) -> int:
         """The longest time without activity before it arrives."""

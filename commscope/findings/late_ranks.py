@@ -53,8 +53,9 @@ def look_straggler(case: Case, limits: Mapping[str, float]) -> Outcome:
     if not for_root.any():
         return NOTHING
     share = case.left_ns[for_root].sum() / case.left_ns[waits].sum()
-    waiting = case.claim(for_root)
     cause = LateCause(case, root, for_root)
+    for_root |= _passed_through_pipeline(case, root, cause.reason)
+    waiting = case.claim(for_root)
     claimed = waiting + case.claim(_hidden_there(case, for_root, root))
     lost = case.bound(claimed + cause.excess_ns)
     who = _ranks_in_words([r for r in case.ranks_of(waiting) if r != case.ranks[root]])
@@ -76,6 +77,16 @@ def look_straggler(case: Case, limits: Mapping[str, float]) -> Outcome:
             ),
         )
     )  # fmt: skip
+
+
+def _passed_through_pipeline(case: Case, root: int, reason: int) -> Bool:
+    """Gaps in which stages wait since the late rank was late, for the same reason.
+
+    What else they wait in a pipeline is its bubble.
+    """
+    origin = at(case.analysis.lateness.origin, case.instance, -1)
+    alike = at(case.analysis.lateness.reason, origin, -1) == reason
+    return np.asarray(_waits(case) & _in_pipeline(case) & (_roots(case) == root) & alike)
 
 
 def _caused(case: Case) -> tuple[Int64, Int64]:
@@ -194,7 +205,7 @@ RULES = (
                 "https://github.com/sail-sg/zero-bubble-pipeline-parallelism/issues/25",
             ),
         ),
-        needs=(needs.pipeline, needs.partners),
+        needs=(needs.partners, needs.pipeline),
     ),
     Rule(
         "C9", "collectives", "Ranks take turns in being late",

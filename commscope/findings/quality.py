@@ -42,7 +42,9 @@ def check_clocks(analysis: Analysis) -> Check:
     matched = int((matching.instance >= 0).sum())
     says = f"{matched:,} of {len(matching.instance):,} collectives matched{left_out}"
     if not matched:
-        return Check("Q12", title, Result.NOT_CHECKED, says)
+        several = len(set(int64(analysis.across.calls, "rank").tolist())) > 1
+        result = Result.FAIL if several else Result.NOT_CHECKED
+        return Check("Q12", title, result, f"{says}: are these ranks of one run?")
     parts = len(set(matching.clocks.part.tolist()))
     if parts > 1:
         says += (
@@ -75,11 +77,15 @@ RULES = (
 
 
 def trust_of(analysis: Analysis) -> Trust:
-    """All checks of a trace, in the order of their numbers, and what they come to."""
+    """All checks of a trace, in the order of their numbers, and what they come to.
+
+    It is limited where numbers are withheld, and where a file was too damaged to be used at all.
+    """
     checks = tuple(rule(analysis) for rule in RULES)
     if _is_blind(analysis, checks):
         return Trust("unusable", checks)
-    limited = any(check.withheld for check in checks)
+    useless = any(note.topic == "damage" for note in analysis.trace.notes)
+    limited = useless or any(check.withheld for check in checks)
     return Trust("limited" if limited else "ok", checks)
 
 

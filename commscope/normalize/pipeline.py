@@ -211,4 +211,7 @@ def _no_events(readings: Sequence[Reading]) -> str:
 
 
 def _silent_note(part: Part) -> Note:
-    return Note("files", f"{part.file}: holds no GPU activity and is left out (rank {part.rank})")
+    health = part.reading.health
+    cut = f": {health.cut or 'it is damaged'}" if health.is_damaged else ""
+    says = f"{part.file}: holds no GPU activity and is left out (rank {part.rank}){cut}"
+    return Note("damage" if health.is_damaged else "files", says)

@@ -97,7 +97,9 @@ def _int64(value: int | None) -> int | None:
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     if pa.types.is_dictionary(kind):
-        return pa.array(values, pa.string()).dictionary_encode()
+        # Text of metadata may hold lone surrogates, which Arrow cannot.
+        texts = [v if v is None else v.encode(errors="replace").decode() for v in values]
+        return pa.array(texts, pa.string()).dictionary_encode()
     return pa.array(values, kind)
 
 

@@ -12,7 +12,7 @@ from commscope.report.view import View
 
 
 def clock_of(analysis: Analysis, origin: int) -> Clock:
-    """How the clocks were aligned; offsets are those at the origin of the report."""
+    """How the clocks were aligned; offsets are those at each rank's first activity."""
     ranks = analysis.timeline.ranks.tolist()
     clocks = analysis.across.matching.clocks
     if len(ranks) < 2:
@@ -20,13 +20,14 @@ def clock_of(analysis: Analysis, origin: int) -> Clock:
     if not (analysis.across.matching.instance >= 0).any():
         method = "the ranks' own clocks: no collective could be matched"
         return Clock(method, origin, tuple(RankClock(rank, 0, None) for rank in ranks))
-    at = np.array([origin])
-    offsets = [int((at - c.aligned(at))[0]) for c in clocks.corrections]
+    first = analysis.timeline.first_ns
+    offsets = [int(at - c.aligned(np.array([at]))[0]) for at, c in zip(first, clocks.corrections)]
+    drifts = [c.drift * 1e6 for c in clocks.corrections]
     known = clocks.part == clocks.part[0]
     errors = [int(e) if k else None for e, k in zip(clocks.error_ns, known)]
     one_host = "one host, one clock; its error from ends of matched collectives"
     method = one_host if analysis.across.hosts == 1 else "ends of matched collectives"
-    return Clock(method, origin, tuple(map(RankClock, ranks, offsets, errors)))
+    return Clock(method, origin, tuple(map(RankClock, ranks, offsets, errors, drifts)))
 
 
 def _with_communicators(analysis: Analysis, table: pa.Table) -> pa.Table:

@@ -90,11 +90,15 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class RankClock:
-    """How one rank's clock relates to the common one; the error is null if not measured."""
+    """How one rank's clock relates to the common one; the error is null if not measured.
+
+    It is ahead by ``offset_ns`` at the rank's first activity, and gains ``drift_ppm`` from there.
+    """
 
     rank: int
     offset_ns: int
     error_ns: int | None
+    drift_ppm: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

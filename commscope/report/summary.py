@@ -195,7 +195,7 @@ def trust_line(analysis: Analysis, trust: Trust, summary: Summary) -> str:
 
 
 #: Rules whose failure concerns every number, also where they withhold none.
-_ALWAYS_SAID = ("Q4", "Q7")
+_ALWAYS_SAID = ("Q4", "Q7", "Q12")
 
 
 def _coverage(analysis: Analysis, trust: Trust) -> str | None:

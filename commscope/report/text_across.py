@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -34,10 +34,14 @@ def waiting(report: Report, most: int, width: int) -> RenderableType | None:
     """Who waited for whom, and whether one rank is to blame; nothing if nobody waited."""
     if not len(report.waiting):
         return None
-    return _who_waited(report.waiting.head(most), report.verdicts[:most], width)
+    return _who_waited(report, most, report.verdicts[:most], width)
 
 
-def _who_waited(rows: Iterable[Row], verdicts: Sequence[str], width: int) -> RenderableType:
+def _who_waited(report: Report, most: int, verdicts: Sequence[str], width: int) -> RenderableType:
+    title, every = "Who waited for whom", len(report.waiting)
+    if every > most:
+        title += f", the first {most} of {every}"
+    rows = report.waiting.head(most)
     cells = (
         Cell("rank", text_of("waiter")),
         Cell("waited for rank", text_of("straggler")),
@@ -45,7 +49,7 @@ def _who_waited(rows: Iterable[Row], verdicts: Sequence[str], width: int) -> Ren
         Cell("waiting", time_of("wait_ns")),
         Cell("of it exposed", time_of("exposed_wait_ns")),
     )
-    table = text_table("Who waited for whom", cells, rows, width)
+    table = text_table(title, cells, rows, width)
     return Group(table, *(Text(f"  {plain(says)}") for says in verdicts))
 
 
@@ -119,11 +123,13 @@ def print_stragglers(report: Report, console: Console, top: int) -> None:
     width = console.width
     if len(report.stragglers):
         console.print(_stragglers(report, top, width))
-        console.print(_who_waited(report.waiting.head(top), report.verdicts, width))
+        console.print(_who_waited(report, top, report.verdicts[:top], width))
     else:
         matched = len(report.instances) > 0
         none = "no collective was matched across ranks: nobody can be told late"
         console.print(Text("none of these ranks arrived last" if matched else none))
+        if len(report.waiting):
+            console.print(_who_waited(report, top, (), width))
     for section in (_imbalance(report, top, width), pipeline(report, top, width)):
         if section is not None:
             console.print(section)

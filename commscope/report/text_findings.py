@@ -32,7 +32,7 @@ _CAUSES = {
     "host_sync": "host blocked on communication",
     "stream_order": "behind it in a hardware queue",
     "dependency": "next kernel needs the result",
-    "step_tail": "only the optimizer follows",
+    "step_tail": "nothing of the step follows",
     "unknown": "not known",
 }
 
@@ -68,7 +68,7 @@ def gap_causes(report: Report, most: int, width: int) -> RenderableType | None:
         Cell("share", share_of("share")),
         Cell("most on rank", lambda row: f"{row['rank']} ({span(row['rank_ns'])})", from_width=70),
     )
-    title = "Exposed communication by cause (all ranks together)"
+    title = "Exposed communication by cause (whole trace, all ranks together)"
     return text_table(title, cells, rows[:most], width)
 
 
@@ -99,7 +99,7 @@ def _by_cause(report: Report) -> list[Row]:
 def print_gaps(report: Report, console: Console, top: int) -> None:
     """The longest gaps with what shows their cause, and the sums by cause."""
     width = console.width
-    sums = gap_causes(report, top, width)
+    sums = gap_causes(report, len(_CAUSES), width)
     if sums is None:
         console.print(Text("No communication was exposed, or the trace cannot tell."))
         return
@@ -110,7 +110,7 @@ def print_gaps(report: Report, console: Console, top: int) -> None:
         Cell("length", time_of("dur_ns")),
         Cell("cause", _cause, "left"),
         Cell("collective", _collective, "left", from_width=90),
-        Cell("next activity", lambda row: shortened(row["after"] or "none", 30), "left", 130),
+        Cell("next activity", lambda row: shortened(row["after"] or "none", 24), "left", 130),
         Cell("launched", _launched, from_width=120),
         Cell("host", lambda row: shortened(row["host"] or "", 24), "left", from_width=150),
     )
@@ -132,7 +132,7 @@ def _cause(row: Row) -> str:
 
 def _collective(row: Row) -> str:
     more = f" and {row['running'] - 1} more" if row["running"] > 1 else ""
-    return shortened(f"{row['op'] or 'collective'} in {row['communicator']}", 32) + more
+    return shortened(f"{row['op'] or 'collective'} in {row['communicator']}", 28) + more
 
 
 def _launched(row: Row) -> str:
@@ -149,7 +149,7 @@ def print_rules(rules: Sequence[Rule], console: Console) -> None:
         console.print(Text.assemble((f"{rule.id:>3} {rule.title}", "bold"), f"  ({rule.family})"))
         console.print(Text(f"    {rule.asks}"))
         for name, limit in rule.limits.items():
-            console.print(Text(f"    {rule.id}.{name} = {limit.value:g} {limit.says}", "dim"))
+            console.print(Text(f"    {rule.id}.{name} = {limit.value:,.7g} {limit.says}", "dim"))
 
 
 def print_rule(rule: Rule, console: Console) -> None:
@@ -157,7 +157,7 @@ def print_rule(rule: Rule, console: Console) -> None:
     console.print(Text.assemble((f"{rule.id} {rule.title}", "bold"), f"  ({rule.family})"))
     console.print(Text(plain(rule.asks)))
     for name, limit in rule.limits.items():
-        line = f"  {rule.id}.{name} = {limit.value:g} {limit.unit}: {limit.says}"
+        line = f"  {rule.id}.{name} = {limit.value:,.7g} {limit.unit}: {limit.says}"
         console.print(Text(line))
     for advice in rule.advice:
         console.print(Text(f"Advice: {plain(advice.do)}"))

@@ -63,7 +63,7 @@ def test_explain_without_a_rule(refused: Refused) -> None:
 def test_gaps_as_text(call) -> None:
     outcome = call("gaps", STRAGGLER, "--top", "5")
     assert outcome.code == 0
-    assert "Exposed communication by cause (all ranks together)" in outcome.out
+    assert "Exposed communication by cause (whole trace, all ranks together)" in outcome.out
     assert "waiting for a late rank" in outcome.out
     assert "Gaps, the 5 longest of " in outcome.out
     assert outcome.out.count("waiting for rank 1") == 5
@@ -130,6 +130,9 @@ def test_a_bad_threshold_is_refused(refused: Refused, command: str, given: str, 
 
 def test_findings_come_with_bound_and_advice(call) -> None:
     text = call("analyze", STRAGGLER).out
-    assert " C1 Straggler: rank 1 is late: its GPU idles 16.2 ms a step longer" in text
+    assert (
+        " C1 Straggler: rank 1 is late: before it arrives its GPU idles 16.2 ms a step longer"
+        in text
+    )
     assert "At most 16.2 ms a step to win." in " ".join(text.split())
     assert "Look at what the late rank does before it arrives" in text

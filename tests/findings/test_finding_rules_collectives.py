@@ -36,7 +36,9 @@ def test_blind(rule: str) -> None:
 def test_a_straggler_may_compute_longer() -> None:
     found = examine(Job([arriving(300), arriving(700, computing_until=700)]))
     (finding,) = found.of("C1")
-    assert finding.says.startswith("rank 1 is late: it computes 400.0 us a step longer than its ")
+    assert finding.says.startswith(
+        "rank 1 is late: before it arrives it computes 400.0 us a step longer "
+    )
     assert (finding.rank, finding.bound_ns) == (1, 400_000)
 
 
@@ -132,8 +134,8 @@ def test_waiting_is_followed_through_other_groups() -> None:
     (finding,) = examine(Job([first, second, third])).of("C1")
     assert (finding.rank, finding.bound_ns) == (0, 400_000)
     assert finding.says == (
-        "rank 0 is late: its GPU idles 400.0 us a step longer than its peers' (up to 400.0 us at a "
-        "time) while its host launches nothing and shows no call; ranks 1, 2 wait up to 400.0 us a "
-        "step for it, 100.0 % of all waiting; passed on: rank 1 (last in dp), which waited for "
-        "rank 0 (last in tp)"
+        "rank 0 is late: before it arrives its GPU idles 400.0 us a step longer than its peers' "
+        "(up to 400.0 us at a time) while its host launches nothing and shows no "
+        "call; ranks 1, 2 wait up to 400.0 us a step for it, 100.0 % of all waiting; passed on: "
+        "rank 1 (last in dp), which waited for rank 0 (last in tp)"
     )
