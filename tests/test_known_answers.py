@@ -11,6 +11,8 @@ if not (ROOT / "README.md").is_file():
 
 import known_answers
 
+pytestmark = pytest.mark.answers
+
 _PAGE = (ROOT / "docs/known-answers.md").read_text(encoding="utf-8")
 
 

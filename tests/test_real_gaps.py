@@ -6,6 +6,7 @@ import statistics
 from collections import defaultdict
 
 import numpy as np
+import pytest
 from gap_rows import expected_gaps, found_gaps
 from real_runs import Report, Run, analysis_of, each_run, report_of
 
@@ -13,6 +14,8 @@ from commscope.columns import int64
 from commscope.findings.case import Case
 from commscope.findings.quality import trust_of
 from commscope.findings.rules import BUILT_IN
+
+pytestmark = pytest.mark.answers
 
 #: Their bound is about compute that is slowed, not about time without compute.
 _ON_COMPUTE = {"O4", "O5"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
+import pytest
 from gap_rows import expected_gaps, found_gaps
 from hypothesis import given, settings
 from random_gaps import Explained, Job, explained, jobs
@@ -12,6 +13,8 @@ from tables import Gpu, Host, analysis, comm, copy, step
 
 from commscope.analysis.gaps import PARTS, TRANSFER, UNMATCHED, WAIT
 from commscope.analysis.timeline import on_axis
+
+pytestmark = pytest.mark.answers
 
 each_job = given(jobs())
 thorough = settings(deadline=None, max_examples=150)

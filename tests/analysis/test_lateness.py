@@ -34,6 +34,8 @@ from commscope.generator.programs import COMPUTE, ProgramBuilder, build
 from commscope.generator.scenarios import ddp, fsdp, moe, tp
 from commscope.generator.schedule import Receive, Send
 
+pytestmark = pytest.mark.answers
+
 MODEL = Model(layers=4)
 SCHEDULES: dict[str, Callable[[Job], Schedule]] = {
     "ddp": lambda job: ddp(job, MODEL),

@@ -18,6 +18,8 @@ from commscope.generator.schedule import Communication, Compute
 from commscope.generator.simulation import Activity
 from commscope.generator.truth import instance_truths
 
+pytestmark = pytest.mark.answers
+
 _SMALL = Model(layers=4, fwd_ns=40_000, bwd_ns=80_000)
 _GRID = Grid(2, 2, 2)
 

@@ -15,6 +15,8 @@ from support import CASES, case
 from commscope.engine.logs import load_logs
 from commscope.parsers.rccl_log import Logs
 
+pytestmark = pytest.mark.answers
+
 FOLDER = "rccl_logs"
 
 
