@@ -115,14 +115,14 @@ def _where(a: Intervals, b: Intervals, keep: Callable[[Bool, Bool], Bool]) -> In
     edges = edges[np.concatenate(([True], edges[1:] != edges[:-1]))] if len(edges) else edges
     if len(edges) < 2:
         return EMPTY
-    cells = edges[:-1]
-    chosen = keep(_contains(a, cells), _contains(b, cells))
+    chosen = keep(_cells_in(a, edges), _cells_in(b, edges))
     change = np.flatnonzero(np.diff(np.concatenate(([False], chosen, [False])).astype(np.int8)))
     return Intervals(edges[change[::2]], edges[change[1::2]])
 
 
-def _contains(of: Intervals, times: Int64) -> Bool:
-    if not len(of):
-        return np.zeros(len(times), np.bool_)
-    index = np.searchsorted(of.starts, times, side="right") - 1
-    return (index >= 0) & (times < of.ends[np.maximum(index, 0)])
+def _cells_in(of: Intervals, edges: Int64) -> Bool:
+    """Which of the cells between the edges are in the set, whose bounds are all edges."""
+    change = np.zeros(len(edges), np.int8)
+    change[np.searchsorted(edges, of.starts)] = 1
+    change[np.searchsorted(edges, of.ends)] = -1
+    return np.asarray(np.cumsum(change[:-1], dtype=np.int8) > 0)

@@ -89,7 +89,8 @@ def _steps(analysis: Analysis) -> Int64:
 
 def _words(words: Sequence[str | None], place: Int64) -> pa.Array:
     """The words at these places; null for -1."""
-    return pa.array(words, pa.string()).take(pa.array(place, mask=place < 0))
+    places = pa.array(place.astype(np.int32), mask=place < 0)
+    return pa.DictionaryArray.from_arrays(places, pa.array(words, pa.string()))
 
 
 def _of_call(analysis: Analysis, column: str) -> pa.Array:
@@ -105,8 +106,7 @@ def _labels(analysis: Analysis) -> pa.Array:
 
 def _names(analysis: Analysis, activity: Int64) -> pa.Array:
     row = at(analysis.timeline.activities.row, activity, -1)
-    names = analysis.trace.events.column("name").take(pa.array(row, mask=row < 0))
-    return names.cast(pa.string())
+    return analysis.trace.events.column("name").take(pa.array(row, mask=row < 0))
 
 
 def _running(analysis: Analysis) -> Int64:
