@@ -156,14 +156,14 @@ def _of_lane(calls: _Calls, rows: Int64, blocks: Bool, is_query: Bool) -> Blocke
     goes_on = np.zeros(len(rows), np.bool_)
     goes_on[1:] = query[1:] & query[:-1] & (start[1:] - end[:-1] < _LOOP_NS)
     first = np.flatnonzero(~goes_on)
-    last = np.append(first[1:], len(rows)) - 1
+    reach = np.maximum.reduceat(end, first)
     chosen = (blocks | is_query)[rows[first]]
-    first, last = first[chosen], last[chosen]
+    first, reach = first[chosen], reach[chosen]
     outer = np.ones(len(first), np.bool_)
-    outer[1:] = end[last][1:] > np.maximum.accumulate(end[last])[:-1]
-    first, last = first[outer], last[outer]
+    outer[1:] = reach[1:] > np.maximum.accumulate(reach)[:-1]
+    first, reach = first[outer], reach[outer]
     call = rows[first]
-    return Blocked(start[first], end[last], calls.name[call], calls.action[call])
+    return Blocked(start[first], reach, calls.name[call], calls.action[call])
 
 
 def fills(doing: Intervals, start: Int64, end: Int64, length: Int64) -> Bool:

@@ -124,6 +124,11 @@ def test_queries_that_follow_each_other_are_one_loop() -> None:
     assert _blocked(found) == [("hipEventQuery", 100 * US, 302 * US)]
 
 
+def test_a_loop_ends_with_the_call_that_ends_last() -> None:
+    long, nested = (_call("hipEventQuery", 100 * US, n * US) for n in (140, 1))
+    assert _blocked(_analysed(long, nested)) == [("hipEventQuery", 100 * US, 240 * US)]
+
+
 @pytest.mark.parametrize(("pause", "loops"), [(100 * US - 1, 1), (100 * US, 2)])
 def test_a_loop_ends_with_a_pause(pause: int, loops: int) -> None:
     found = _analysed(_query(100 * US), _query(102 * US + pause))
