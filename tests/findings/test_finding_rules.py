@@ -10,7 +10,17 @@ import pytest
 import rule_cases_collectives
 import rule_cases_host
 import rule_cases_overlap
-from rule_cases import MI300X, Collective, Found, Job, Kernel, assert_blind, examine
+from rule_cases import (
+    MI300X,
+    Collective,
+    Found,
+    Job,
+    Kernel,
+    assert_blind,
+    assert_fires,
+    assert_quiet,
+    examine,
+)
 
 import commscope
 from commscope import sample_traces
@@ -27,6 +37,22 @@ ALL = {
     **rule_cases_collectives.CASES,
 }
 FIRING = {rule: case.fires for rule, case in ALL.items()}
+
+
+@pytest.mark.parametrize("rule", ALL)
+def test_fires(rule: str) -> None:
+    assert_fires(rule, ALL[rule])
+
+
+@pytest.mark.parametrize("rule", ALL)
+def test_quiet(rule: str) -> None:
+    assert_quiet(rule, ALL[rule].quiet)
+
+
+@pytest.mark.parametrize("rule", ALL)
+def test_blind(rule: str) -> None:
+    for job, reason in ALL[rule].blind:
+        assert_blind(rule, job, reason)
 
 
 def test_each_rule_has_all_three_kinds_of_test() -> None:

@@ -1,4 +1,4 @@
-"""Rules on collectives: each fires, looks and finds nothing, and cannot look."""
+"""Rules on collectives: what else their sentences and claims depend on."""
 
 from __future__ import annotations
 
@@ -9,28 +9,10 @@ from rule_cases import (
     Collective,
     Job,
     Kernel,
-    assert_blind,
-    assert_fires,
     assert_quiet,
     examine,
 )
-from rule_cases_collectives import CASES, arriving, expected_us, taking_turns, transfers
-
-
-@pytest.mark.parametrize("rule", CASES)
-def test_fires(rule: str) -> None:
-    assert_fires(rule, CASES[rule])
-
-
-@pytest.mark.parametrize("rule", CASES)
-def test_quiet(rule: str) -> None:
-    assert_quiet(rule, CASES[rule].quiet)
-
-
-@pytest.mark.parametrize("rule", CASES)
-def test_blind(rule: str) -> None:
-    for job, reason in CASES[rule].blind:
-        assert_blind(rule, job, reason)
+from rule_cases_collectives import arriving, expected_us, taking_turns, transfers
 
 
 def test_a_straggler_may_compute_longer() -> None:
