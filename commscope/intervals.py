@@ -5,12 +5,11 @@ All operations are exact, vectorised, and linear in the number of intervals once
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from commscope.columns import NONE, Bool, Int64, at
+from commscope.columns import NONE, Int64, at
 
 _EMPTY = np.empty(0, np.int64)
 
@@ -69,29 +68,54 @@ def grouped_union(groups: Int64, starts: Int64, ends: Int64) -> tuple[Int64, Int
 
 def covered_until(of: Intervals, times: Int64) -> Int64:
     """How much of the set lies before each of the times."""
+    return _covered_until(of, _lengths_before(of), times)
+
+
+def measure(of: Intervals, starts: Int64, ends: Int64) -> Int64:
+    """How much of the set lies in each window ``[start, end)``; windows may overlap."""
+    before = _lengths_before(of)
+    inside = _covered_until(of, before, ends) - _covered_until(of, before, starts)
+    return np.where(ends > starts, inside, 0)
+
+
+def _lengths_before(of: Intervals) -> Int64:
+    """How much of the set lies before each interval, then all of it."""
+    before = np.zeros(len(of) + 1, np.int64)
+    np.cumsum(of.ends - of.starts, out=before[1:])
+    return before
+
+
+def _covered_until(of: Intervals, before: Int64, times: Int64) -> Int64:
     if not len(of):
         return np.zeros(len(times), np.int64)
-    before = np.concatenate(([0], np.cumsum(of.ends - of.starts)))
     index = np.searchsorted(of.starts, times, side="right")
     last = np.maximum(index - 1, 0)
     partial = np.minimum(times, of.ends[last]) - of.starts[last]
     return np.where(index > 0, before[last] + partial, 0)
 
 
-def measure(of: Intervals, starts: Int64, ends: Int64) -> Int64:
-    """How much of the set lies in each window ``[start, end)``; windows may overlap."""
-    inside = covered_until(of, ends) - covered_until(of, starts)
-    return np.where(ends > starts, inside, 0)
-
-
 def intersection(a: Intervals, b: Intervals) -> Intervals:
     """The instants that are in both."""
-    return _where(a, b, np.logical_and)
+    few, many = (a, b) if len(a) < len(b) else (b, a)
+    first = np.searchsorted(many.ends, few.starts, side="right")
+    count = np.searchsorted(many.starts, few.ends, side="left") - first
+    # One piece for each pair that overlaps, of each of the few in turn.
+    one = np.repeat(np.arange(len(few)), count)
+    other = np.arange(len(one)) + np.repeat(first - (np.cumsum(count) - count), count)
+    return Intervals(
+        np.maximum(few.starts[one], many.starts[other]), np.minimum(few.ends[one], many.ends[other])
+    )
 
 
 def difference(a: Intervals, b: Intervals) -> Intervals:
     """The instants of ``a`` that are not in ``b``."""
-    return _where(a, b, np.greater)
+    return intersection(a, _complement(b))
+
+
+def _complement(of: Intervals) -> Intervals:
+    """All instants that are not in the set."""
+    always = np.iinfo(np.int64)
+    return Intervals(np.append(always.min, of.ends), np.append(of.starts, always.max))
 
 
 def clip(of: Intervals, start: int, end: int) -> Intervals:
@@ -106,23 +130,3 @@ def cut(starts: Int64, ends: Int64, edges: Int64) -> tuple[Int64, Int64]:
     holds = np.searchsorted(starts, edges, side="left") - 1
     inside = edges[(holds >= 0) & (edges < at(ends, holds, NONE))]
     return np.sort(np.concatenate((starts, inside))), np.sort(np.concatenate((ends, inside)))
-
-
-def _where(a: Intervals, b: Intervals, keep: Callable[[Bool, Bool], Bool]) -> Intervals:
-    """The set of instants for which ``keep(in a, in b)`` holds."""
-    # Merging sorted runs: numpy.unique would hash them, which takes ten times as long.
-    edges = np.sort(np.concatenate((a.starts, a.ends, b.starts, b.ends)), kind="stable")
-    edges = edges[np.concatenate(([True], edges[1:] != edges[:-1]))] if len(edges) else edges
-    if len(edges) < 2:
-        return EMPTY
-    chosen = keep(_cells_in(a, edges), _cells_in(b, edges))
-    change = np.flatnonzero(np.diff(np.concatenate(([False], chosen, [False])).astype(np.int8)))
-    return Intervals(edges[change[::2]], edges[change[1::2]])
-
-
-def _cells_in(of: Intervals, edges: Int64) -> Bool:
-    """Which of the cells between the edges are in the set, whose bounds are all edges."""
-    change = np.zeros(len(edges), np.int8)
-    change[np.searchsorted(edges, of.starts)] = 1
-    change[np.searchsorted(edges, of.ends)] = -1
-    return np.asarray(np.cumsum(change[:-1], dtype=np.int8) > 0)

@@ -12,9 +12,11 @@ from commscope.columns import Bool, Int64
 def group_rows(keys: Sequence[Int64]) -> tuple[Int64, Int64]:
     """(Group of each row, first row of each group); groups are in order of the keys' values."""
     order = np.lexsort(list(reversed(keys)))
-    sorted_keys = [key[order] for key in keys]
-    begins = np.ones(len(order), np.bool_)
-    begins[1:] = np.any([key[1:] != key[:-1] for key in sorted_keys], axis=0)
+    begins = np.zeros(len(order), np.bool_)
+    begins[:1] = True
+    for key in keys:
+        ordered = key[order]
+        begins[1:] |= ordered[1:] != ordered[:-1]
     group = np.empty(len(order), np.int64)
     group[order] = np.cumsum(begins) - 1
     return group, order[begins]

@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection, wait
 from subprocess import DEVNULL, Popen
 from typing import Any, TypeAlias
 
+from commscope.cores import core_count
 from commscope.engine.reading import Outcome
 from commscope.parsers import PARSERS
 from commscope.parsers.base import Parser
@@ -38,13 +39,16 @@ _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; from commscope.engine.worker import main; main()"
 )
 
+#: Threads for linear algebra, of which there is none, take as long to start as 20 MB to read.
+_ALONE = {"OPENBLAS_NUM_THREADS": "1"}
+
 _Worker: TypeAlias = "Connection[Any, Any]"
 
 
 def read_in_parallel(jobs: Mapping[int, Job], progress: JobProgress) -> dict[int, Outcome]:
     """The outcomes, by number, of the files that other processes could read: perhaps of none."""
     shared = {number: job for number, job in jobs.items() if _can_be_shared(*job)}
-    count = min(len(shared), len(os.sched_getaffinity(0)), _MOST_PROCESSES)
+    count = min(len(shared), core_count(), _MOST_PROCESSES)
     if count < 2 or sum(_text_bytes(source) for source, _ in shared.values()) < _LEAST_BYTES:
         return {}
     work = _Work(shared, progress)
@@ -86,6 +90,7 @@ def _worker() -> Iterator[_Worker]:
                 stdin=theirs.fileno(),
                 stdout=DEVNULL,
                 stderr=DEVNULL,
+                env={**os.environ, **_ALONE},
             )
         try:
             yield ours

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow as pa
 
 from commscope.classify import families_of
 from commscope.columns import codes, int64, where_equal
+from commscope.cores import core_count
 from commscope.errors import NoDeviceEvents, UsageError
 from commscope.normalize.captures import choose_captures
 from commscope.normalize.classification import classify
@@ -32,6 +34,9 @@ from commscope.normalize.steps import (
 from commscope.normalize.tables import by_start, on_wall_clock, ranks_table, source_files, stack
 from commscope.parsers.base import Reading
 from commscope.trace import Classes, Note, Repair, StepSource, Trace
+
+#: Each holds a second copy of its part meanwhile.
+_MOST_THREADS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ def normalize(readings: Sequence[Reading], options: Options) -> Trace:
     captures, capture_notes = choose_captures(active, options.capture)
     if options.step_marker is not None:
         require_marker([p.tables.host for c in captures for p in c], options.step_marker)
-    prepared = [[_prepare(part, options) for part in capture] for capture in captures]
+    prepared = _prepare_all(captures, options)
     numbered = [p for capture in _number_on(prepared) for p in capture]
     numbered.sort(key=lambda p: p.part.rank)  # stable: captures of a rank stay in order
     notes += capture_notes
@@ -76,6 +81,13 @@ def normalize(readings: Sequence[Reading], options: Options) -> Trace:
     notes += [note for p in numbered for note in p.notes]
     notes += [Note("files", f"{r.input.file}: {says}") for r in readings for says in r.health.notes]
     return _assemble([_with_steps(p) for p in numbered], readings, notes, options)
+
+
+def _prepare_all(captures: Sequence[Sequence[Part]], options: Options) -> list[list[_Prepared]]:
+    """Each part of each capture, side by side: most of the time Arrow and NumPy leave the lock."""
+    with ThreadPoolExecutor(min(core_count(), _MOST_THREADS)) as threads:
+        running = [[threads.submit(_prepare, part, options) for part in c] for c in captures]
+        return [[one.result() for one in capture] for capture in running]
 
 
 def _prepare(part: Part, options: Options) -> _Prepared:

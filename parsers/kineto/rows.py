@@ -56,8 +56,9 @@ def integers(values: Sequence[Scalar]) -> Int64:
 
 def products(lists: Sequence[bytes]) -> Int64:
     """The product of each list of numbers, as the file spells it; ``NONE`` where it is none."""
-    known = {text: _product(bytes(text)) for text in set(map(bytes, lists))}
-    return np.fromiter((known[bytes(text)] for text in lists), np.int64, len(lists))
+    texts = list(map(bytes, lists))
+    known = {text: _product(text) for text in set(texts)}
+    return np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
 
 
 def _product(text: bytes) -> int:

@@ -101,7 +101,8 @@ class TableBuilder:
         self._waiting.clear()
         codes, args = codes[is_needed], args_of(events)
         self._note_collectives(codes, args)
-        self._rows.append(kind=codes, **self._columns(events), **_args_columns(args, events))
+        columns = self._columns(events)
+        self._rows.append(kind=codes, **columns, **_args_columns(args, columns["pid"]))
 
     def _note_collectives(self, codes: Int64, args: Sequence[Args]) -> None:
         first = len(self._rows)
@@ -159,8 +160,7 @@ class TableBuilder:
         return table.filter(pa.array(~broken & is_needed))
 
 
-def _args_columns(args: Sequence[Args], events: Sequence[Event]) -> dict[str, Int64]:
-    pids = integers([e.pid for e in events])
+def _args_columns(args: Sequence[Args], pids: Int64) -> dict[str, Int64]:
     return {
         "rank": ranks([a.rank for a in args]),
         "device": first_known(integers([a.device for a in args]), pids),

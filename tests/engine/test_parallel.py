@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
 from collections.abc import Iterable, Iterator
@@ -44,7 +43,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[Processes]:
 
     monkeypatch.setattr(parallel, "Popen", start)
     monkeypatch.setattr(parallel, "_LEAST_BYTES", 0)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(parallel, "core_count", lambda: 2)
     yield processes
     assert all(process.returncode is not None for process in processes)
 
@@ -64,7 +63,7 @@ def serially(jobs: dict[int, Job]) -> dict[int, Outcome]:
 def processes_for(jobs: dict[int, Job], cores: int, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many processes would be started."""
     counts = [0]
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
+    monkeypatch.setattr(parallel, "core_count", lambda: cores)
     monkeypatch.setattr(parallel, "_start", lambda _, count: counts.append(count) or [])
     assert read_in_parallel(jobs, ignored) == {}
     return counts[-1]
