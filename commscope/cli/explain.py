@@ -10,7 +10,7 @@ from commscope.cli.options import FORMAT, OUTPUT
 from commscope.cli.output import chosen_style, show, write
 from commscope.errors import UsageError
 from commscope.findings.plugins import all_rules
-from commscope.findings.rule import Rule
+from commscope.findings.rule import AnyRule
 from commscope.report.json import rule_dict
 from commscope.report.text_findings import print_rule
 from commscope.sanitize import json_text
@@ -29,7 +29,7 @@ def explain(rule: str, style: str | None, output: Path | None) -> None:
         show(lambda console: print_rule(found, console), output)
 
 
-def _rule(wanted: str) -> Rule:
+def _rule(wanted: str) -> AnyRule:
     named = [rule for rule in all_rules() if rule.id.casefold() == wanted.strip().casefold()]
     if not named:
         ids = ", ".join(rule.id for rule in all_rules())

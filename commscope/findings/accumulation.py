@@ -21,7 +21,7 @@ _REDUCES = ("all_reduce", "reduce_scatter")
 _OPENING = 3
 
 
-def look_accumulation(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_accumulation(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """Finds steps that hold the same reductions several times, each behind a new forward pass.
 
     The forward pass is told by the first kernels of the step: they come again.

@@ -20,7 +20,7 @@ _NAME = 60
 _TOO_FEW = "no kernel ran often enough both beside communication and alone"
 
 
-def look_contention(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_contention(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """O4: the same kernel takes longer under communication than alone.
 
     Only as far as overlap still pays: what it costs beyond that is for O5.
@@ -48,7 +48,7 @@ def look_contention(case: Case, limits: Mapping[str, float]) -> Outcome:
     return Outcome((Draft(says, claimed, evidence=shown, measured=measured, at_most="medium"),))
 
 
-def look_harm(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_harm(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """O5: overlap costs more than it hides."""
     table = _slowed(case, limits)
     if table is None:

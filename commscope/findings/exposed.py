@@ -20,7 +20,7 @@ from commscope.units import percent, size
 
 def _claimed(
     case: Case, rows: Bool, says: str, *, confidence: Grade = "high", at_most: Grade = "high"
-) -> Outcome:
+) -> Outcome[Draft]:
     """One draft that claims these gaps; ``{time}`` and ``{mostly}`` of the text are filled in."""
     if not rows.any():
         return NOTHING
@@ -36,7 +36,7 @@ def _claimed(
     return Outcome((draft,))
 
 
-def look_gather(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_gather(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """O2: gathers that begin only after the compute that could have hidden them."""
     rows = case.due_to("dependency") & case.op_is("all_gather") & ~case.role_is(*IN_LINE)
     rows &= ~case.analysis.causes.same_stream
@@ -47,7 +47,7 @@ def look_gather(case: Case, _limits: Mapping[str, float]) -> Outcome:
     return _claimed(case, rows, says)
 
 
-def look_queue(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_queue(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """O3: activities launched in time that begin only as communication on another stream ends."""
     says = (
         "{time}{mostly}, although the next kernel was launched in time, on another stream and "
@@ -57,7 +57,7 @@ def look_queue(case: Case, _limits: Mapping[str, float]) -> Outcome:
     return _claimed(case, case.due_to("stream_order"), says)
 
 
-def look_small(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_small(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """O6: much of the exposed time in collectives so small that latency decides."""
     sized = case.calls("bytes")
     rows = case.due_to("step_tail", "dependency", "unknown", "host_late") & (sized > 0)
@@ -83,7 +83,7 @@ def _running_in(case: Case, rows: Bool) -> int:
     return int((measure(times, start, end) > 0).sum())
 
 
-def look_same_stream(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_same_stream(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """O9: collectives on the stream of compute, which hide nothing and cannot be hidden."""
     rows = case.due_to("dependency") & case.analysis.causes.same_stream
     says = (
@@ -93,13 +93,13 @@ def look_same_stream(case: Case, _limits: Mapping[str, float]) -> Outcome:
     return _claimed(case, rows, says)
 
 
-def look_tail(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_tail(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """O10: the last bucket, which nothing but the optimizer follows."""
     says = "{time} at the end of the step{mostly}: nothing but the optimizer is left to hide it"
     return _claimed(case, case.due_to("step_tail"), says)
 
 
-def look_dependency(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_dependency(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """O11: compute that needs the result."""
     says = (
         "{time}{mostly}: the next kernel was launched in time and begins as the communication "
@@ -108,7 +108,7 @@ def look_dependency(case: Case, _limits: Mapping[str, float]) -> Outcome:
     return _claimed(case, case.due_to("dependency"), says)
 
 
-def look_pauses(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_pauses(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """O12: pauses between short kernels under communication that goes on."""
     says = (
         "{time} in pauses of under 25 us between kernels while communication runs on: no overlap "
@@ -117,7 +117,7 @@ def look_pauses(case: Case, _limits: Mapping[str, float]) -> Outcome:
     return _claimed(case, case.due_to("kernel_gap"), says)
 
 
-def look_rest(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_rest(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """O1: what has no cause that the trace shows."""
     rows = case.due_to("unknown")
     if case.left_ns[rows].sum() <= limits["min_share"] * case.length[case.counts].sum():

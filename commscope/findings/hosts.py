@@ -70,7 +70,7 @@ def _idle_after(case: Case, action: str) -> Intervals:
     return Intervals(idle.starts[touched], idle.ends[touched])
 
 
-def _outcome(case: Case, rows: Bool, idle: Intervals, says: str, **words: str) -> Outcome:
+def _outcome(case: Case, rows: Bool, idle: Intervals, says: str, **words: str) -> Outcome[Draft]:
     """One draft of gaps and of idle time.
 
     In the text stand ``{time}`` for what both are together, ``{ranks}`` for which have it, and
@@ -98,7 +98,7 @@ def _on(case: Case, ranks: Sequence[int]) -> str:
     return f" on rank{'s' if len(ranks) > 1 else ''} {listed(ranks)}"
 
 
-def look_device_sync(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_device_sync(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """H7: a synchronise of the whole device where one event would do."""
     wide = [bool(_DEVICE_WIDE.search(name)) for name in case.analysis.host.names]
     is_wide = at(np.array(wide, np.bool_), case.analysis.causes.call_name, missing=False)
@@ -111,14 +111,14 @@ def look_device_sync(case: Case, _limits: Mapping[str, float]) -> Outcome:
     return _outcome(case, rows, idle, says)
 
 
-def look_allocation(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_allocation(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """H9: memory allocated or freed inside steps."""
     rows = _blocked_in(case, ALLOCATION) | _late_by(case, ALLOCATION)
     says = "{time}{ranks} go by while the host allocates or frees memory of the device inside steps"
     return _outcome(case, rows, _idle_after(case, ALLOCATION), says)
 
 
-def look_pageable(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_pageable(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """H8: copies that block their host, as those from pageable memory do."""
     rows = _blocked_in(case, COPY) | _late_by(case, COPY)
     copies, idle = _exposed_copies(case), _idle_after(case, COPY)
@@ -146,7 +146,7 @@ def _exposed_copies(case: Case) -> Intervals:
     return difference(union(start[blocks], end[blocks]), timeline.kernels)
 
 
-def look_input(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_input(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """H1: waiting for input."""
     rows, idle = _late_by(case, INPUT), _idle_while(case, INPUT)
     lost = case.left_of(rows) + np.minimum(case.inside(idle), case.idle_left_ns)
@@ -156,7 +156,7 @@ def look_input(case: Case, limits: Mapping[str, float]) -> Outcome:
     return _outcome(case, rows, idle, says)
 
 
-def look_host_sync(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_host_sync(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """H6: the host waits for communication, and launches nothing meanwhile."""
     rows = case.due_to("host_sync")
     names = case.analysis.causes.call_name[rows]
@@ -170,7 +170,7 @@ def look_host_sync(case: Case, _limits: Mapping[str, float]) -> Outcome:
     return _outcome(case, rows, EMPTY, says, call=call)
 
 
-def look_launch_bound(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_launch_bound(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """H3: the device waits for the host most of the time."""
     share = _launch_bound(case)
     if np.isnan(share).all():
@@ -209,7 +209,7 @@ def _launch_bound(case: Case) -> npt.NDArray[np.float64]:
     return of_rank
 
 
-def look_host_late(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_host_late(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """H10: the next kernel is launched only after communication has become exposed."""
     rows = case.due_to("host_late")
     says = "{time}{ranks} are exposed before the host launches the next kernel: {meanwhile}"

@@ -43,7 +43,7 @@ def _in_pipeline(case: Case) -> Bool:
     return case.role_is(PIPELINE) & (case.instance >= 0)
 
 
-def look_straggler(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_straggler(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """C1: one rank causes most of the waiting, by arrival, and in every step."""
     waits, roots = _waits(case) & ~_in_pipeline(case), _roots(case)
     root = _blamed(case, limits)
@@ -135,7 +135,7 @@ def _ranks_in_words(ranks: Sequence[int]) -> str:
     return f"ranks {listed(ranks)} wait" if ranks else "others wait"
 
 
-def look_turns(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_turns(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """C9: what waiting there is besides that for a straggler and in pipelines."""
     rows = _waits(case) & ~_in_pipeline(case)
     if not rows.any():
@@ -161,7 +161,7 @@ def _shares(case: Case) -> str:
     return ", ".join(shown)
 
 
-def look_bubble(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_bubble(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """P1: waiting for neighbours in a pipeline."""
     rows = _waits(case) & _in_pipeline(case)
     if not rows.any():

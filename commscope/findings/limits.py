@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from commscope.errors import UsageError
-from commscope.findings.rule import Rule
+from commscope.findings.rule import AnyRule
 
 
 def parse_limits(given: Iterable[str]) -> dict[str, float]:
@@ -23,7 +23,7 @@ def parse_limits(given: Iterable[str]) -> dict[str, float]:
     return found
 
 
-def require_known(limits: Mapping[str, float], rules: Sequence[Rule]) -> None:
+def require_known(limits: Mapping[str, float], rules: Sequence[AnyRule]) -> None:
     """Raises UsageError where a threshold belongs to no rule, or is no possible number."""
     known = {f"{rule.id}.{name}" for rule in rules for name in rule.limits}
     for name, value in limits.items():

@@ -55,7 +55,7 @@ def _gaps_of(case: Case, row: Mapping[str, Any]) -> Bool:
     return np.asarray(rows & fits & (sized >= row["min_bytes"]) & (sized <= row["max_bytes"]))
 
 
-def look_slow_link(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_slow_link(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """C4: large messages far below what the links should give."""
     rows = _expected(case)
     if not rows:
@@ -85,7 +85,7 @@ def _rate(gbps: float) -> str:
     return f"{gbps:,.0f} GB/s" if gbps >= 100 else f"{gbps:.3g} GB/s"
 
 
-def look_buffers(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_buffers(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """C8: shares of a message per rank that exceed the library's buffer, below expectation."""
     rows = _expected(case)
     if not rows:
@@ -118,7 +118,7 @@ def _series(rows: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
             yield sorted(series, key=lambda row: int(row["min_bytes"]))
 
 
-def look_cliff(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_cliff(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """C2: a size whose bandwidth is far below that of a smaller one."""
     rows = [row for row in _by_size(case) if row["busbw_gbps"]]
     if not any(True for _ in _series(rows)):
@@ -141,7 +141,7 @@ def look_cliff(case: Case, limits: Mapping[str, float]) -> Outcome:
     return Outcome(tuple(drafts))
 
 
-def look_floor(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_floor(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """C3: collectives that take the same long time whatever their size."""
     rows = [row for row in _by_size(case) if row["min_bytes"]]
     if not any(True for _ in _series(rows)):
@@ -165,7 +165,7 @@ def look_floor(case: Case, limits: Mapping[str, float]) -> Outcome:
     return Outcome(tuple(drafts))
 
 
-def look_experts(case: Case, limits: Mapping[str, float]) -> Outcome:
+def look_experts(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """C6: some ranks receive far more than others in all_to_all."""
     table = case.analysis.traffic
     if not table.num_rows:
@@ -193,7 +193,7 @@ def look_experts(case: Case, limits: Mapping[str, float]) -> Outcome:
     return Outcome(tuple(drafts))
 
 
-def look_impossible(case: Case, _limits: Mapping[str, float]) -> Outcome:
+def look_impossible(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     """C7: bandwidth above what the links can carry."""
     rows = _by_size(case)
     wrong = [row for row in rows if row["exceeds_links"]]

@@ -97,6 +97,15 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """A line of a log. Its text is null until it was looked up, and where it cannot be."""
+
+    file: str
+    line: int  #: from 1
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Advice:
     """What to do, why it helps, and where that is known from."""
 
@@ -123,6 +132,7 @@ class Finding:
     evidence: tuple[Evidence, ...] = ()
     bound_ns: int | None = None
     rank: int | None = None  #: the one to look at
+    quotes: tuple[Quote, ...] = ()
     advice: tuple[Advice, ...] = ()
 
 

@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from commscope.errors import SchemaError
 from commscope.findings.case import Case
-from commscope.findings.rule import Look, Outcome, Rule
+from commscope.findings.rule import Draft, Look, Outcome, Rule, TraceRule
 from commscope.findings.rules import BUILT_IN
 
 _GROUP = "commscope.rules"
@@ -21,7 +21,7 @@ _FAILURES = (
 
 
 @cache
-def all_rules() -> tuple[Rule, ...]:
+def all_rules() -> tuple[TraceRule, ...]:
     """The built-in rules, then one for each entry point, in the order of their names.
 
     Raises SchemaError naming an entry point that is no rule, or whose id is taken; so does such a
@@ -33,7 +33,7 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(found)
 
 
-def _loaded(entry: EntryPoint, taken: set[str]) -> Rule:
+def _loaded(entry: EntryPoint, taken: set[str]) -> TraceRule:
     where = f"rule {entry.name} ({entry.value})"
     try:
         rule = entry.load()
@@ -46,10 +46,10 @@ def _loaded(entry: EntryPoint, taken: set[str]) -> Rule:
     return replace(rule, look=_guarded(rule.look, where))
 
 
-def _guarded(look: Look, where: str) -> Look:
+def _guarded(look: Look[Case, Draft], where: str) -> Look[Case, Draft]:
     """The same, but its failures are errors that name it."""
 
-    def guarded(case: Case, limits: Mapping[str, float]) -> Outcome:
+    def guarded(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
         try:
             return look(case, limits)
         except _FAILURES as error:

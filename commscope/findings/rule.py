@@ -1,18 +1,21 @@
-"""What a rule is: a question to a trace, with thresholds, advice, and where both are from."""
+"""What a rule is: a question to a case, with thresholds, advice, and where both are from."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from commscope.columns import Bool, Int64
-from commscope.findings.model import Advice, Evidence, Grade, Measured
+from commscope.findings.model import Advice, Evidence, Grade, Measured, Quote
 
 if TYPE_CHECKING:
     from commscope.findings.case import Case
+    from commscope.findings.log_case import LogCase
 
-Family = Literal["overlap", "collectives", "host"]
+Family = Literal["overlap", "collectives", "host", "log"]
+CaseT = TypeVar("CaseT")
+DraftT = TypeVar("DraftT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a rule found, before it is weighed.
+    """What a rule found in a trace, before it is weighed.
 
     ``claimed_ns`` is how much of each window it is about, and ``gaps`` which gaps show it (null:
     ``evidence`` does). ``rank`` is the one to look at. ``at_most`` caps the severity. ``bound_ns``
@@ -45,26 +48,41 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a rule found. ``unable`` says why it could not look, if it could not."""
+class LogDraft:
+    """What a rule found in the logs; nothing there tells what it costs, so it has its severity.
 
-    drafts: tuple[Draft, ...] = ()
-    unable: str | None = None
+    ``quotes`` are the lines that show it, the most telling first. ``rank`` is the one to look at.
+    """
 
-
-NOTHING = Outcome()
-
-#: Looks at a case with the thresholds that hold, by their names.
-Look = Callable[["Case", Mapping[str, float]], Outcome]
-#: Null, or why a rule cannot look: see ``commscope.findings.needs``.
-Need = Callable[["Case"], "str | None"]
+    says: str
+    severity: Grade
+    quotes: tuple[Quote, ...]
+    rank: int | None = None
+    measured: Mapping[str, Measured] = field(default_factory=dict)
+    confidence: Grade = "high"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Outcome(Generic[DraftT]):
+    """What a rule found. ``unable`` says why it could not look, if it could not."""
+
+    drafts: tuple[DraftT, ...] = ()
+    unable: str | None = None
+
+
+NOTHING: Outcome[Any] = Outcome()
+
+#: Looks at a case with the thresholds that hold, by their names.
+Look: TypeAlias = "Callable[[CaseT, Mapping[str, float]], Outcome[DraftT]]"
+#: Null, or why a rule cannot look: see ``commscope.findings.needs``.
+Need: TypeAlias = "Callable[[CaseT], str | None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Generic[CaseT, DraftT]):
     """A rule of one family; ``asks`` is what it looks for, in a sentence.
 
-    The advice goes with every finding of the rule. It looks only where the trace has all that it
+    The advice goes with every finding of the rule. It looks only where the case has all that it
     needs.
     """
 
@@ -72,13 +90,20 @@ class Rule:
     family: Family
     title: str
     asks: str
-    look: Look
+    look: Look[CaseT, DraftT]
     advice: tuple[Advice, ...] = ()
     limits: Mapping[str, Limit] = field(default_factory=dict)
-    needs: tuple[Need, ...] = ()
+    needs: tuple[Need[CaseT], ...] = ()
 
     def thresholds(self, given: Mapping[str, float]) -> dict[str, float]:
         """The values that hold: those given as ``RULE.NAME``, else the defaults."""
         return {
             name: given.get(f"{self.id}.{name}", limit.value) for name, limit in self.limits.items()
         }
+
+
+#: Looks at a trace.
+TraceRule: TypeAlias = "Rule[Case, Draft]"
+#: Looks at the logs of a job.
+LogRule: TypeAlias = "Rule[LogCase, LogDraft]"
+AnyRule: TypeAlias = "Rule[Any, Any]"

@@ -9,7 +9,7 @@ from commscope.analysis.result import Analysis
 from commscope.findings import accumulation, contended, exposed, hosts, late_ranks, links
 from commscope.findings.case import Case
 from commscope.findings.model import Finding, Grade, Looked, Measured, Trust
-from commscope.findings.rule import Draft, Outcome, Rule
+from commscope.findings.rule import Draft, Outcome, TraceRule
 
 _ORDER = (
     *("C1", "P1", "C9", "C6", "C4", "C8", "C3", "C2", "O7", "O6"),
@@ -18,7 +18,7 @@ _ORDER = (
 )
 
 
-def _in_order(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+def _in_order(rules: Sequence[TraceRule]) -> tuple[TraceRule, ...]:
     """Rules that claim gaps first, in the order above; then those that claim none."""
     place = {name: number for number, name in enumerate(_ORDER)}
     return tuple(sorted(rules, key=lambda rule: place.get(rule.id, len(_ORDER))))
@@ -34,7 +34,7 @@ BUILT_IN = _in_order(
 
 
 def look(
-    analysis: Analysis, trust: Trust, rules: Sequence[Rule], limits: Mapping[str, float]
+    analysis: Analysis, trust: Trust, rules: Sequence[TraceRule], limits: Mapping[str, float]
 ) -> tuple[tuple[Finding, ...], tuple[Looked, ...]]:
     """What the rules find, the largest bound first, and how each of them ended."""
     case = Case.of(analysis, trust)
@@ -51,7 +51,9 @@ def look(
     return tuple(_numbered(findings)), tuple(looked)
 
 
-def _asked(rule: Rule, case: Case, limits: Mapping[str, float]) -> tuple[Outcome, list[Finding]]:
+def _asked(
+    rule: TraceRule, case: Case, limits: Mapping[str, float]
+) -> tuple[Outcome[Draft], list[Finding]]:
     """What a rule says, and its findings; what is too short to be one leaves its time to others."""
     reasons = (need(case) for need in rule.needs)
     unable = next((reason for reason in reasons if reason is not None), None)
@@ -65,7 +67,7 @@ def _asked(rule: Rule, case: Case, limits: Mapping[str, float]) -> tuple[Outcome
     return outcome, found
 
 
-def _looked(rule: Rule, found: Sequence[Finding], unable: str | None) -> Looked:
+def _looked(rule: TraceRule, found: Sequence[Finding], unable: str | None) -> Looked:
     if found:
         return Looked(rule.id, rule.title, "found", found[0].says)
     if unable is not None:
@@ -73,7 +75,7 @@ def _looked(rule: Rule, found: Sequence[Finding], unable: str | None) -> Looked:
     return Looked(rule.id, rule.title, "nothing", "")
 
 
-def _findings(case: Case, rule: Rule, draft: Draft) -> Iterator[Finding]:
+def _findings(case: Case, rule: TraceRule, draft: Draft) -> Iterator[Finding]:
     """The finding of a draft, unless what it is about is too short to matter."""
     bound = case.bound(draft.claimed_ns) if draft.bound_ns is None else draft.bound_ns
     weighed = case.severity(bound) or _informs(draft)

@@ -11,7 +11,7 @@ from commscope._version import __version__
 from commscope.analysis.breakdown import PARTITION
 from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.findings.model import Check, Finding, Trust
-from commscope.findings.rule import Rule
+from commscope.findings.rule import AnyRule
 from commscope.report.model import SCHEMA, Environment, Report, ReportTable, Summary
 from commscope.sanitize import json_text
 
@@ -153,7 +153,7 @@ def _launch(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**{n: row[n] for n in _LAUNCH}, "queue_delay_ns": delay, "queue_depth": depth}
 
 
-def rule_dict(rule: Rule) -> dict[str, Any]:
+def rule_dict(rule: AnyRule) -> dict[str, Any]:
     """A rule as ``commscope rules --format json`` gives it."""
     return {
         "id": rule.id,

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from commscope.findings.model import Finding
-from commscope.findings.rule import Rule
+from commscope.findings.rule import AnyRule
 from commscope.report.model import Report
 from commscope.report.text_tables import (
     Cell,
@@ -143,7 +143,7 @@ def _launched(row: Row) -> str:
     return f"{span(abs(launched))} {'before' if launched < 0 else 'after'}"
 
 
-def print_rules(rules: Sequence[Rule], console: Console) -> None:
+def print_rules(rules: Sequence[AnyRule], console: Console) -> None:
     """All rules: what each asks, and its thresholds."""
     for rule in rules:
         console.print(Text.assemble((f"{rule.id:>3} {rule.title}", "bold"), f"  ({rule.family})"))
@@ -152,7 +152,7 @@ def print_rules(rules: Sequence[Rule], console: Console) -> None:
             console.print(Text(f"    {rule.id}.{name} = {limit.value:,.7g} {limit.says}", "dim"))
 
 
-def print_rule(rule: Rule, console: Console) -> None:
+def print_rule(rule: AnyRule, console: Console) -> None:
     """One rule in full: question, thresholds, advice and where it is from."""
     console.print(Text.assemble((f"{rule.id} {rule.title}", "bold"), f"  ({rule.family})"))
     console.print(Text(plain(rule.asks)))
