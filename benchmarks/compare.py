@@ -87,6 +87,16 @@ TOOLS = (
         (sys.executable, "--version"),
     ),
 )
+#: What is measured by itself, on files that the others cannot read.
+ALONE = (
+    Tool(
+        "commscope log",
+        (str(ROOT / ".venv/bin/commscope"), "log"),
+        ("--format", "json"),
+        _version(COMMSCOPE, "commscope", "numpy", "pyarrow"),
+        takes_folder=True,
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,12 +258,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure what the command line asks for."""
     parser = argparse.ArgumentParser(description="Measure commscope against other tools.")
     parser.add_argument("traces", nargs="+", type=Path)
-    parser.add_argument("--only", action="append", choices=[tool.name for tool in TOOLS])
+    names = [tool.name for tool in (*TOOLS, *ALONE)]
+    parser.add_argument("--only", action="append", choices=names)
     parser.add_argument("--runs", type=int, default=3, help="of each tool on each trace")
     parser.add_argument("--write", type=Path, help="page whose figures to replace")
     parser.add_argument("--section", default="figures", help="which ones: what their marks say")
     options = parser.parse_args(arguments)
-    tools = [tool for tool in TOOLS if options.only is None or tool.name in options.only]
+    only = options.only or [tool.name for tool in TOOLS]
+    tools = [tool for tool in (*TOOLS, *ALONE) if tool.name in only]
     page = options.write.read_text(encoding="utf-8") if options.write else ""
     figures = section(options.section)
     if options.write and not figures.search(page):

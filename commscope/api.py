@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Literal
 
 from commscope.classify import NO_PATTERNS, Patterns
-from commscope.engine.load import load_trace
+from commscope.engine.load import Beside, load_trace
+from commscope.engine.neighbors import load_reference
 from commscope.engine.reading import RunProgress, silent
 from commscope.errors import UsageError
 from commscope.findings.limits import parse_limits
@@ -18,7 +19,7 @@ from commscope.normalize.selection import StepSelection
 from commscope.report.build import NO_LIMITS, build_report
 from commscope.report.model import Report
 from commscope.report.view import View
-from commscope.trace import Trace
+from commscope.trace import Note, Trace
 
 #: A step takes from a microsecond to a day.
 _LEAST_MS, _MOST_MS = 1e-3, 86_400_000.0
@@ -31,6 +32,8 @@ _Path = str | os.PathLike[str]
 def load(  # noqa: PLR0913 - one argument an option
     paths: _Path | Sequence[_Path],
     *,
+    logs: _Path | Sequence[_Path] = (),
+    topology: _Path | Sequence[_Path] = (),
     patterns: Iterable[str] = (),
     ranks: Mapping[int, _Path] | None = None,
     capture: int | Literal["all"] | None = None,
@@ -38,6 +41,7 @@ def load(  # noqa: PLR0913 - one argument an option
     steps: str | None = None,
     skip_first: int = 0,
     unprofiled_step_ms: float | None = None,
+    reference: _Path | None = None,
     roles: Iterable[str] = (),
     parser: str | None = None,
     default_patterns: Patterns = NO_PATTERNS,
@@ -47,6 +51,10 @@ def load(  # noqa: PLR0913 - one argument an option
 
     Args:
         paths: files, folders, glob patterns, archives, or ``-`` for standard input.
+        logs: those of RCCL or NCCL from the same job; logs that lie beside the traces are taken
+            without being named.
+        topology: of the hosts: output of rocm-smi, amd-smi and the like, dumps of the library, or
+            what ``commscope env --save`` saved; found beside the traces too.
         patterns: ``CLASS=REGEX`` or ``FAMILY=REGEX``, before the built-in ones.
         ranks: rank -> file, where the files do not tell.
         capture: number of the capture from 0 (oldest), ``"all"``; null: the newest complete one.
@@ -54,6 +62,8 @@ def load(  # noqa: PLR0913 - one argument an option
         steps: step numbers and ranges such as ``"3-7,9"``; only those are counted, but in ranks.
         skip_first: steps of each rank to leave out in the same way.
         unprofiled_step_ms: how long a step takes without the profiler, where it is known.
+        reference: output of rccl-tests or nccl-tests on this machine, as text or JSON: its
+            bandwidths are what to expect, instead of those that the links are known to give.
         roles: ``NAME=REGEX``: role of the process groups whose name or description fits.
         parser: name of the parser, where the file does not tell.
         default_patterns: those of a configuration file, after the ones given.
@@ -64,7 +74,6 @@ def load(  # noqa: PLR0913 - one argument an option
         FormatError: a file cannot be read as a trace.
         DataError: there is no GPU activity, or two files claim one rank.
     """
-    given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     options = Options(
         patterns=Patterns.parse(list(patterns)).with_others(default_patterns),
         ranks=_ranks(ranks or {}),
@@ -73,13 +82,26 @@ def load(  # noqa: PLR0913 - one argument an option
         steps=_steps(steps, skip_first),
     )
     trace = load_trace(
-        given,
+        _listed(paths),
         options,
+        beside=Beside(_listed(logs), _listed(topology)),
         parser=parser,
-        unprofiled_step_ns=_step_ns(unprofiled_step_ms),
         progress=progress,
     )
-    return replace(trace, roles=_roles(roles))
+    step_ns = _step_ns(unprofiled_step_ms) or trace.unprofiled_step_ns
+    trace = replace(trace, roles=_roles(roles), unprofiled_step_ns=step_ns)
+    return trace if reference is None else _with_reference(trace, reference)
+
+
+def _with_reference(trace: Trace, path: _Path) -> Trace:
+    measured = load_reference(path)
+    files = ", ".join(sorted(set(measured.column("file").to_pylist())))
+    says = f"the bandwidths to expect are those measured in {files}, where it has the operation"
+    return replace(trace, reference=measured, notes=(*trace.notes, Note("files", says)))
+
+
+def _listed(paths: _Path | Sequence[_Path]) -> list[_Path]:
+    return [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
 
 
 def _is_count(value: object) -> bool:

@@ -59,3 +59,12 @@ def where_word(table: pa.Table, name: str, wanted: Callable[[str], object]) -> B
 def where_equal(table: pa.Table, name: str, word: str) -> Bool:
     """Which rows of a dictionary column have this word."""
     return where_word(table, name, word.__eq__)
+
+
+def as_text(table: pa.Table) -> pa.Table:
+    """The table with its words as plain text, by which Arrow can group."""
+    plain = [
+        field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(plain))

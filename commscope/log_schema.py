@@ -53,6 +53,7 @@ COMMS = pa.schema(
         column("color", pa.int64(), "color of the split"),
         column("start_line", pa.int64(), "line that says its initialisation started"),
         column("complete_line", pa.int64(), "line that says its initialisation is complete"),
+        column("timings_line", pa.int64(), "line that says how long its initialisation took"),
         column("end", TEXT, "how it ended: destroyed or aborted"),
         column("coll_channels", pa.int32(), "channels of collectives"),
         column("p2p_channels", pa.int32(), "channels of sends and receives"),
@@ -100,7 +101,7 @@ GRAPHS = pa.schema(
         column(
             "kind",
             TEXT,
-            "pattern, ring_list, ring, tree, connected, path or nic",
+            "pattern, ring_list, ring, tree, connected, path, link or nic",
             nullable=False,
         ),
         column("channel", pa.int32(), "number of the channel of a ring or tree"),
@@ -108,8 +109,8 @@ GRAPHS = pa.schema(
         column("ranks", pa.list_(pa.int32()), "ring_list: the order, of which at most 20 ranks "
                 "are printed; ring: before, own, next; tree: up, own, down; null: there is none"),
         column("name", TEXT, "kind of a pattern, what was connected, name of a network device, or "
-                "device that a path begins at"),
-        column("peer", TEXT, "device that a path ends at"),
+                "device that a path or link begins at"),
+        column("peer", TEXT, "device that a path or link ends at"),
         column("link", TEXT, "kind of link: XGMI, NVL, PIX, PHB, SYS, IB, RoCE, Socket, ..."),
         column("inter_link", TEXT, "kind of link of a pattern between hosts"),
         column("hops", pa.int32(), "number of links of a path"),
@@ -207,6 +208,49 @@ HANGS = pa.schema(
 )
 """One row a message of PyTorch's watchdog on an operation that does not end."""
 
+KERNELS = pa.schema(
+    [
+        *_OWNER,
+        column("channel", pa.int32(), "number of the channel", nullable=False),
+        column("opcount", pa.int64(), "number of the operation", nullable=False),
+        column("kind", TEXT, "kernel; inside of one: launch, collective, p2p or data",
+                nullable=False),
+        column("function", TEXT, "function on the GPU, as printed"),
+        column("op", TEXT, "its operation: all_reduce, ..."),
+        column("algorithm", TEXT, "ring, tree, ..."),
+        column("protocol", TEXT, "ll, ll128 or simple"),
+        column("reduction", TEXT, "sum, ... of an operation that reduces"),
+        column("dtype", TEXT, "element type"),
+        column("warps", pa.int32(), "warps of the channel"),
+        column("channels", pa.int32(), "channels of the operation"),
+        column("nranks", pa.int32(), "number of ranks of the communicator"),
+        column("bus_id", TEXT, "PCI bus id of the device, hexadecimal as printed"),
+        _seconds("start_ns", "begin, on the clock of the device"),
+        _seconds("end_ns", "end of a kernel; null where the log does not tell it"),
+    ]
+)  # fmt: skip
+"""One row a kernel and channel, and what it did, as RCCL_KERNEL_COLL_TRACE_ENABLE traces it."""
+
+PROXIES = pa.schema(
+    [
+        *_WHERE,
+        column("address", TEXT, "address of the communicator in its process", nullable=False),
+        column("rank", pa.int32(), "rank in that communicator", nullable=False),
+        column("peer", pa.int32(), "the other rank", nullable=False),
+        column("channel", pa.int32(), "number of the channel", nullable=False),
+        column("direction", TEXT, "send or receive", nullable=False),
+        column("steps", pa.int64(), "steps there are"),
+        column("posted", pa.int64(), "of them, posted"),
+        column("transmitted", pa.int64(), "of them, handed to the network"),
+        column("received", pa.int64(), "of them, received"),
+        column("done", pa.int64(), "of them, done"),
+        column("tail", pa.int64(), "steps that the GPU has made ready", nullable=False),
+        column("receive_tail", pa.int64(), "steps that the GPU may take", nullable=False),
+        column("retries", pa.int64(), "times it was looked at in vain"),
+    ]
+)
+"""One row a transfer that a proxy had not finished as it was dumped."""
+
 LOG_TABLES = {
     "COMMS": COMMS,
     "CHANNELS": CHANNELS,
@@ -217,4 +261,6 @@ LOG_TABLES = {
     "WARNINGS": WARNINGS,
     "VERSIONS": VERSIONS,
     "HANGS": HANGS,
+    "KERNELS": KERNELS,
+    "PROXIES": PROXIES,
 }

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from commscope.parsers.rccl_log import Logs
+    from commscope.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,9 @@ class Trace:
     selection: str | None = None
     roles: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  #: role -> group names
     unprofiled_step_ns: int | None = None  #: a step without the profiler, where it is known
+    reference: pa.Table | None = None  #: what rccl-tests measured on this machine (BENCHMARKS)
+    logs: Logs | None = None  #: of the library, from the job that the trace is of
+    topology: Topology | None = None  #: of the hosts of that job
 
     def __repr__(self) -> str:
         ranks, steps = self.ranks.num_rows, len(set(self.steps.column("step").to_pylist()))

@@ -34,7 +34,7 @@ INFO RAS client listening socket at 127.0.0.1<28028>"""
 
 
 def log_of(host: str = "nodeA", pid: int = 10, rank: int = 0) -> list[str]:
-    """The log of one process of two: every table but HANGS gets rows."""
+    """The log of one process of two: every table of a job without trouble gets rows."""
     words = {
         "INFO ": "HEAD NCCL INFO ",
         "HEAD ": f"{host}:{pid}:{pid} [{rank}] ",
@@ -72,7 +72,7 @@ def joined(lines: Iterable[str]) -> bytes:
 
 def said(logs: Logs, *without: str) -> dict[str, Counter[Any]]:
     """What the tables say, wherever it stands: rows without file, line and numbers of rows."""
-    left_out = {"file", "line", "start_line", "complete_line", "comm", *without}
+    left_out = {"file", "line", "start_line", "complete_line", "timings_line", "comm", *without}
     return {
         name: Counter(
             tuple((key, repr(value)) for key, value in row.items() if key not in left_out)

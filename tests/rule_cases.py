@@ -11,15 +11,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
+from log_samples import read_text
 from tables import Gpu, Host, reading, step
 
 from commscope.analysis.result import Analysis, analyse
+from commscope.findings.case import Beside
 from commscope.findings.model import Finding, Grade, Looked
 from commscope.findings.quality import trust_of
 from commscope.findings.rules import BUILT_IN, look
+from commscope.joined.result import join
 from commscope.normalize import Options, normalize
 from commscope.parsers.base import Reading
 from commscope.schema import PARSED_COLLECTIVES
+from commscope.trace import Trace
 
 US = 1_000
 FORWARD = "void at::native::vectorized_elementwise_kernel<4>"
@@ -86,7 +90,7 @@ class Job:
 
     ``files`` is of how many ranks there is a file. Without ``launches`` the files have no calls,
     and so no steps; ``marked`` says whether steps are annotated. ``lost`` kernels a step are not
-    recorded, so that trust withholds it.
+    recorded, so that trust withholds it. ``log`` is what the library wrote.
     """
 
     ranks: Sequence[Pattern | Callable[[int], Pattern]]
@@ -97,6 +101,7 @@ class Job:
     launches: bool = True
     marked: bool = True
     lost: int = 0
+    log: str | None = None
     limits: Mapping[str, float] = field(default_factory=dict)
 
     def without_launches(self) -> Job:
@@ -127,12 +132,18 @@ class Found:
         return [finding for finding in self.findings if finding.rule == rule]
 
 
+def trace_of(job: Job) -> Trace:
+    """The trace of a job's files."""
+    count = len(job.ranks) if job.files is None else job.files
+    return normalize([_reading(job, rank) for rank in range(count)], Options())
+
+
 def examine(job: Job) -> Found:
     """Lets all rules look at a job."""
-    count = len(job.ranks) if job.files is None else job.files
-    trace = normalize([_reading(job, rank) for rank in range(count)], Options())
-    analysis = analyse(trace)
-    findings, looked = look(analysis, trust_of(analysis), BUILT_IN, job.limits)
+    analysis = analyse(trace_of(job))
+    joined = None if job.log is None else join(analysis, read_text(job.log.encode()))
+    beside = None if joined is None else Beside(joined, ())
+    findings, looked = look(analysis, trust_of(analysis), BUILT_IN, job.limits, beside)
     return Found(analysis, findings, {one.rule: one for one in looked})
 
 

@@ -24,6 +24,7 @@ import gen_docs
 import commscope
 from commscope import errors, sample_traces, schema
 from commscope.config import load_config
+from commscope.findings.log_rules import BUILT_IN_LOG
 from commscope.findings.model import Advice, Evidence, Finding, Measured, Metric, Withheld
 from commscope.findings.rules import BUILT_IN
 from commscope.parsers import PARSERS
@@ -110,7 +111,7 @@ def test_every_parser_is_described() -> None:
 
 def test_every_rule_is_described() -> None:
     page = _text(ROOT / "docs/rules.md")
-    ids = [*doc_sections.rules(), *(rule.id for rule in BUILT_IN)]
+    ids = [*doc_sections.rules(), *(rule.id for rule in (*BUILT_IN, *BUILT_IN_LOG))]
     assert re.findall(r"^### (\w+)", page, re.MULTILINE) == ids
     for metric in Metric:
         assert f"| {metric.value} |" in page

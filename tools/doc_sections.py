@@ -18,12 +18,15 @@ import click
 import pyarrow as pa
 
 import commscope
-from commscope import log_schema, sample_traces, schema
+from commscope import log_schema, neighbor_schema, sample_traces, schema, topology_schema
 from commscope.analysis.result import Analysis, analyse
 from commscope.cli.main import cli
+from commscope.findings.log_rules import BUILT_IN_LOG
+from commscope.findings.log_versions import KNOWN_ISSUES
+from commscope.findings.log_warnings import KNOWN
 from commscope.findings.model import Check, Metric
 from commscope.findings.quality import RULES, trust_of
-from commscope.findings.rule import Rule
+from commscope.findings.rule import AnyRule
 from commscope.findings.rules import BUILT_IN
 from commscope.findings.versions import KNOWN_PROBLEMS
 from commscope.parsers import PARSERS
@@ -47,6 +50,15 @@ def _cell(text: str) -> str:
 # Tables of the schema
 
 
+_SCHEMAS = (schema, log_schema, neighbor_schema, topology_schema)
+_TABLES = {
+    **schema.TABLES,
+    **log_schema.LOG_TABLES,
+    **neighbor_schema.NEIGHBOR_TABLES,
+    **topology_schema.TOPOLOGY_TABLES,
+}
+
+
 def table_section(name: str) -> str:
     """The columns of one table of the schema."""
     rows = [
@@ -57,7 +69,7 @@ def table_section(name: str) -> str:
             field.metadata[b"unit"].decode(),
             field.metadata[b"meaning"].decode(),
         )
-        for field in {**schema.TABLES, **log_schema.LOG_TABLES}[name]
+        for field in _TABLES[name]
     ]
     columns = _table(("column", "type", "null", "unit", "meaning"), rows)
     return f"### {name}\n\n{_docstrings()[name]}\n\n{columns}"
@@ -72,7 +84,7 @@ def _type_name(kind: pa.DataType) -> str:
 @cache
 def _docstrings() -> dict[str, str]:
     """The string below each constant of the modules that declare tables."""
-    bodies = [ast.parse(inspect.getsource(module)).body for module in (schema, log_schema)]
+    bodies = [ast.parse(inspect.getsource(module)).body for module in _SCHEMAS]
     found = {}
     for constant, text in (pair for body in bodies for pair in pairwise(body)):
         if isinstance(constant, ast.Assign) and isinstance(text, ast.Expr):
@@ -166,7 +178,26 @@ def finding_rules_section(_: str) -> str:
     return "\n\n".join(_finding_rule(rule) for rule in BUILT_IN)
 
 
-def _finding_rule(rule: Rule) -> str:
+def log_rules_section(_: str) -> str:
+    """The same of the rules that look at logs."""
+    return "\n\n".join(_finding_rule(rule) for rule in BUILT_IN_LOG)
+
+
+def log_issues_section(_: str) -> str:
+    """The versions of the library that are known for a problem."""
+    rows = [
+        (issue.versions, issue.says, f"[source]({issue.advice.source})") for issue in KNOWN_ISSUES
+    ]
+    return _table(("versions", "what happens", "told in"), rows)
+
+
+def log_warnings_section(_: str) -> str:
+    """The warnings that are known, and the rule that is about each."""
+    rows = [(f"`{known.pattern}`", known.rule) for known in KNOWN]
+    return _table(("warning (regular expression)", "rule"), rows)
+
+
+def _finding_rule(rule: AnyRule) -> str:
     lines = [f"### {rule.id} {rule.title}", "", rule.asks, ""]
     for name, limit in rule.limits.items():
         unit = "" if limit.unit == "ratio" else f" {limit.unit}"
@@ -264,6 +295,9 @@ SECTIONS: dict[str, Callable[[str], str]] = {
     "parser": parser_section,
     "rule": rule_section,
     "findings": finding_rules_section,
+    "logrules": log_rules_section,
+    "logissues": log_issues_section,
+    "logwarnings": log_warnings_section,
     "problems": problems_section,
     "command": command_section,
     "example": example_section,

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from commscope.analysis.factors import bus_factor
 from commscope.analysis.hardware import Part, expected_busbw_gbps
-
-
-def bus_factor(op: str | None, members: int) -> float | None:
-    """Bus bandwidth over algorithm bandwidth, as nccl-tests counts; null for what has none."""
-    if members < 2 or op is None:
-        return None
-    if op == "all_reduce":
-        return 2 * (members - 1) / members
-    if op in ("all_gather", "reduce_scatter", "all_to_all", "gather", "scatter"):
-        return (members - 1) / members
-    return 1.0 if op in ("broadcast", "reduce", "send", "recv") else None
+from commscope.analysis.reference import Expected, Reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +19,7 @@ class Bandwidth:
     algbw_gbps: float | None = None
     busbw_gbps: float | None = None
     expected_busbw_gbps: float | None = None
+    expected_from: str | None = None  #: file it was measured in, or the model of these links
     note: str | None = None
     exceeds_links: bool = False
 
@@ -44,8 +36,13 @@ class Message:
     one_host: bool
 
 
-def bandwidth_of(message: Message, part: Part | None) -> Bandwidth:
-    """The bandwidth of a message; withheld where it lacks a number or exceeds the links."""
+def bandwidth_of(
+    message: Message, part: Part | None, reference: Reference | None = None
+) -> Bandwidth:
+    """The bandwidth of a message; withheld where it lacks a number or exceeds the links.
+
+    What to expect is what was measured on this machine, else what the links are known to give.
+    """
     if not message.size_bytes or not message.members or not message.time_ns:
         missing = "size" if not message.size_bytes else "group" if not message.members else "time"
         return Bandwidth(note=f"the {missing} is not known")
@@ -60,8 +57,11 @@ def bandwidth_of(message: Message, part: Part | None) -> Bandwidth:
     if known is not None and busbw > known.peak(message.members):
         says = f"{busbw:,.0f} GB/s is more than the links carry: size, group or kernel is wrong"
         return Bandwidth(note=says, exceeds_links=True)
-    expected = None
-    if known is not None:
-        expected = expected_busbw_gbps(known, message.members, message.size_bytes, factor)
+    expected = Expected(None, None)
+    if reference is not None and message.op is not None:
+        expected = reference.expected_busbw(message.op, message.members, message.size_bytes)
+    if expected.busbw_gbps is None and known is not None:
+        gbps = expected_busbw_gbps(known, message.members, message.size_bytes, factor)
+        expected = Expected(gbps, f"model of the links of {known.name}")
     note = None if message.is_matched else "a lower bound: the time may hold waiting"
-    return Bandwidth(algbw, busbw, expected, note)
+    return Bandwidth(algbw, busbw, expected.busbw_gbps, expected.source, note)

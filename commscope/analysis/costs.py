@@ -13,6 +13,7 @@ from commscope.analysis.groups import group_rows
 from commscope.analysis.hardware import Part, part_of
 from commscope.analysis.instances import Matching
 from commscope.analysis.percentiles import percentiles
+from commscope.analysis.reference import Reference, reference_of
 from commscope.columns import NONE, Int64, codes, int64
 from commscope.trace import Trace
 
@@ -29,6 +30,7 @@ class Costs:
     size: Int64  #: in bytes; ``NONE``: not known
     group_size: Int64  #: as the trace tells it; ``NONE``: it does not
     duration: Int64  #: in ns
+    reference: Reference | None = None  #: what was measured on this machine
 
     def of_kind(self, rows: Int64) -> dict[str, Any]:
         """Waiting, transfer and bandwidth of collectives of one operation and size."""
@@ -87,13 +89,14 @@ class Costs:
             is_matched=time_ns is not None,
             one_host=self.one_host,
         )
-        found = bandwidth_of(message, self.part)
+        found = bandwidth_of(message, self.part, self.reference)
         busbw, expected = found.busbw_gbps, found.expected_busbw_gbps
         return {
             "group_size": members,
             "algbw_gbps": found.algbw_gbps,
             "busbw_gbps": busbw,
             "expected_busbw_gbps": expected,
+            "expected_from": found.expected_from,
             "share_of_expected": busbw / expected if busbw and expected else None,
             "bandwidth_note": found.note,
             "exceeds_links": found.exceeds_links,
@@ -111,10 +114,12 @@ class Costs:
 
 def costs_of(trace: Trace, across: Across) -> Costs:
     """Those of all collectives; the links are known if all GPUs are of one kind."""
+    reference = None if trace.reference is None else reference_of(trace.reference)
     parts = {part_of(gpu) for gpu in trace.ranks.column("gpu").to_pylist()}
     part = parts.pop() if len(parts) == 1 else None
     op, words = codes(across.calls, "op")
     size, group_size, duration = (
         int64(across.calls, name) for name in ("bytes", "group_size", "dur_ns")
     )
-    return Costs(across.matching, part, across.hosts == 1, op, words, size, group_size, duration)
+    one_host = across.hosts == 1
+    return Costs(across.matching, part, one_host, op, words, size, group_size, duration, reference)

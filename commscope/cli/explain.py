@@ -9,7 +9,7 @@ import click
 from commscope.cli.options import FORMAT, OUTPUT
 from commscope.cli.output import chosen_style, show, write
 from commscope.errors import UsageError
-from commscope.findings.plugins import all_rules
+from commscope.findings.plugins import every_rule
 from commscope.findings.rule import AnyRule
 from commscope.report.json import rule_dict
 from commscope.report.text_findings import print_rule
@@ -30,8 +30,8 @@ def explain(rule: str, style: str | None, output: Path | None) -> None:
 
 
 def _rule(wanted: str) -> AnyRule:
-    named = [rule for rule in all_rules() if rule.id.casefold() == wanted.strip().casefold()]
+    named = [rule for rule in every_rule() if rule.id.casefold() == wanted.strip().casefold()]
     if not named:
-        ids = ", ".join(rule.id for rule in all_rules())
+        ids = ", ".join(rule.id for rule in every_rule())
         raise UsageError(f"no rule {wanted}: there are {ids}")
     return named[0]

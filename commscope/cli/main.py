@@ -15,7 +15,7 @@ from commscope.sanitize import plain
 
 #: Every command by its name: its module holds a click command of the same name.
 COMMANDS = (
-    *("analyze", "collectives", "explain", "gaps"),
+    *("analyze", "collectives", "env", "explain", "gaps"),
     *("inspect", "kernels", "log", "rules", "stragglers"),
 )
 

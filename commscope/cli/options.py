@@ -44,6 +44,10 @@ FORMAT = click.option(
 _READING = (
     PATHS,
     PARSER,
+    click.option("--log", "logs", multiple=True, metavar="FILE",
+                 help="Log of RCCL or NCCL (NCCL_DEBUG=INFO), or a folder of them."),
+    click.option("--topology", multiple=True, metavar="FILE",
+                 help="Output of rocm-smi, amd-smi or the like, or a folder of env --save."),
     click.option("--rank", "ranks", multiple=True, metavar="N=FILE",
                  help="Rank of a file that does not tell it."),
     click.option("--capture", metavar="N|all", callback=lambda *given: _capture(given[-1]),
@@ -59,6 +63,8 @@ _READING = (
                  help="Settings; ./commscope.toml by default."),
     click.option("--role", "roles", multiple=True, metavar="NAME=REGEX",
                  help="Role of the process groups whose name or description fits."),
+    click.option("--reference", metavar="FILE",
+                 help="Output of rccl-tests or nccl-tests: what to expect of this machine."),
     click.option("--unprofiled-step-ms", type=click.FloatRange(0, min_open=True), metavar="MS",
                  help="How long a step takes without the profiler."),
 )  # fmt: skip

@@ -8,7 +8,7 @@ import click
 
 from commscope.cli.options import FORMAT, OUTPUT
 from commscope.cli.output import chosen_style, show, write
-from commscope.findings.plugins import all_rules
+from commscope.findings.plugins import every_rule
 from commscope.report.json import rule_dict
 from commscope.report.text_findings import print_rules
 from commscope.sanitize import json_text
@@ -20,6 +20,6 @@ from commscope.sanitize import json_text
 def rules(style: str | None, output: Path | None) -> None:
     """List the rules: what each asks, and its thresholds."""
     if chosen_style(style, output) == "json":
-        write(json_text([rule_dict(rule) for rule in all_rules()]), output)
+        write(json_text([rule_dict(rule) for rule in every_rule()]), output)
     else:
-        show(lambda console: print_rules(all_rules(), console), output)
+        show(lambda console: print_rules(every_rule(), console), output)

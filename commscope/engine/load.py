@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from commscope.engine.logs import logs_beside
 from commscope.engine.parallel import read_in_parallel
 from commscope.engine.reading import Outcome, RunProgress, progress_of, silent, try_source
+from commscope.engine.topology import find_topology, load_topology
 from commscope.engine.unprofiled import step_times
 from commscope.errors import CorruptTrace, FormatError, NoDeviceEvents, UnknownFormat, UsageError
 from commscope.normalize import Options, normalize
@@ -16,39 +18,95 @@ from commscope.parsers.base import Parser, Reading
 from commscope.parsers.detect import choose_parser, known_formats
 from commscope.parsers.opening import Source, open_session, read_head
 from commscope.parsers.sources import find_sources
+from commscope.topology import Topology
 from commscope.trace import Note, Trace
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Paths of what belongs to the job and is no trace."""
+
+    logs: Sequence[str | os.PathLike[str]] = ()
+    topology: Sequence[str | os.PathLike[str]] = ()
+
+
+NOTHING = Beside()
+
+
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """A file that is no trace, and what it looks like."""
+
+    source: Source
+    looks: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Plan:
-    """What is read with which parser, and what is said of the rest."""
+    """What is read with which parser, what is no trace, and what is said."""
 
     chosen: tuple[tuple[Source, Parser], ...]
+    others: tuple[_Other, ...]
     notes: tuple[Note, ...]
     unprofiled_step_ns: int | None
+
+    def left_out(self, used: Collection[str] = ()) -> list[Note]:
+        """A note on the files that were not read, but for those that were used otherwise."""
+        names = [
+            f"{other.source.label} ({other.looks})"
+            for other in self.others
+            if other.source.label not in used
+        ]
+        return [Note("files", f"left out, no trace: {_shown(names)}")] if names else []
 
 
 def load_trace(
     paths: Sequence[str | os.PathLike[str]],
     options: Options,
     *,
+    beside: Beside = NOTHING,
     parser: str | None = None,
-    unprofiled_step_ns: int | None = None,
     progress: RunProgress = silent,
 ) -> Trace:
     """Reads files, folders, patterns, archives or ``-`` into one trace.
 
-    ``unprofiled_step_ns`` is a step without the profiler; where it is null, logs may tell it.
-    Raises UsageError, FormatError or DataError (see ``commscope.errors``).
+    With it go the logs of its job and the topology of its hosts: those given, and those that lie
+    beside the traces. Raises UsageError, FormatError or DataError (see ``commscope.errors``).
     """
     with open_session():
         plan = _plan(paths, parser)
-        readings, notes = _read_all(plan.chosen, progress)
+        found = logs_beside([other.source for other in plan.others], beside.logs, progress)
+        hosts = _topology(paths if plan.others else (), beside.topology, progress)
+        used = [] if found is None else [file.file for file in found.logs.files]
+        used += [] if hosts is None else hosts.files
+        trace = _read(plan, plan.left_out(used), options, progress)
+    return replace(trace, logs=None if found is None else found.logs, topology=hosts)
+
+
+def _topology(
+    beside: Sequence[str | os.PathLike[str]],
+    given: Sequence[str | os.PathLike[str]],
+    progress: RunProgress,
+) -> Topology | None:
+    """The topology that lies beside traces, with that which is given: this must be one."""
+    if given:
+        return load_topology([*beside, *given], progress)
+    return find_topology(beside, progress) if beside else None
+
+
+def _read(
+    plan: _Plan,
+    says: Sequence[Note],
+    options: Options,
+    progress: RunProgress,
+) -> Trace:
+    """The trace of a plan, with what is to be said of other files."""
+    readings, notes = _read_all(plan.chosen, progress)
     trace = _normalized(readings, options)
     return replace(
         trace,
-        notes=plan.notes + tuple(notes) + trace.notes,
-        unprofiled_step_ns=unprofiled_step_ns or plan.unprofiled_step_ns,
+        notes=(*plan.notes, *says, *notes, *trace.notes),
+        unprofiled_step_ns=plan.unprofiled_step_ns,
     )
 
 
@@ -76,17 +134,15 @@ def _plan(paths: Sequence[str | os.PathLike[str]], wanted: str | None) -> _Plan:
     if not plan.chosen:
         raise plan.nothing()
     notes = [Note("files", says) for says in found.notes]
-    if plan.skipped:
-        notes.append(Note("files", f"left out, no trace: {_shown(plan.skipped)}"))
     notes += [Note("files", f"left out: {error}") for error in plan.failed]
-    times = plan.step_times
-    return _Plan(tuple(plan.chosen), tuple(notes), max(times) if times else None)
+    step_ns = max(plan.step_times, default=None)
+    return _Plan(tuple(plan.chosen), tuple(plan.others), tuple(notes), step_ns)
 
 
 @dataclass(slots=True)
 class _Choice:
     chosen: list[tuple[Source, Parser]] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
+    others: list[_Other] = field(default_factory=list)
     failed: list[UsageError] = field(default_factory=list)
     step_times: list[int] = field(default_factory=list)
 
@@ -104,15 +160,16 @@ class _Choice:
         except UnknownFormat:
             if source.named:
                 raise
-            self.skipped.append(f"{source.label} ({looks_like(head, source.size)})")
+            self.others.append(_Other(source, looks_like(head, source.size)))
             self.step_times += step_times(head, source)
 
     def nothing(self) -> FormatError | UsageError:
         """Why nothing was chosen."""
-        if not self.skipped:
+        if not self.others:
             return self.failed[0]
-        files = f"{len(self.skipped)} file{'s' if len(self.skipped) > 1 else ''}"
-        return UnknownFormat(f"no trace in {files}: {_shown(self.skipped)}; {known_formats()}")
+        names = [f"{other.source.label} ({other.looks})" for other in self.others]
+        files = f"{len(names)} file{'s' if len(names) > 1 else ''}"
+        return UnknownFormat(f"no trace in {files}: {_shown(names)}; {known_formats()}")
 
 
 def _shown(labels: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -32,27 +33,68 @@ def load_logs(
     Raises UsageError where a file that was named cannot be read, UnknownFormat where no file
     holds a record of RCCL or NCCL.
     """
-    reader = LogReader()
     with open_session():
         found = find_sources(paths)
-        notes = list(found.notes)
-        for number, source in enumerate(found.sources, 1):
-            report = progress_of(progress, source, number, len(found.sources))
-            try:
-                why_not = _why_no_log(source)
-                file = None if why_not else reader.read(source, report)
-            except UsageError as error:
-                if source.named:
-                    raise
-                why_not, file = str(error), None
-            if file is not None and not _holds_records(file):
-                why_not = _without_records(file)
-            if why_not:
-                notes.append(why_not)
-    if not any(map(_holds_records, reader.files)):
-        raise UnknownFormat(_nothing(notes))
+        loaded = _read(found.sources, found.notes, progress)
+    if not loaded.logs.files:
+        raise UnknownFormat(_nothing(loaded.notes))
+    return loaded
+
+
+def logs_beside(
+    sources: Sequence[Source],
+    paths: Sequence[str | os.PathLike[str]],
+    progress: RunProgress = silent,
+) -> LoadedLogs | None:
+    """The logs among files that lie beside traces, with those of ``paths``; null where none is.
+
+    Call it in an open session. Of files that nobody named, only those are read that may be a log.
+    Raises UnknownFormat where ``paths`` hold no record of RCCL or NCCL.
+    """
+    given = find_sources(paths).sources if paths else ()
+    twice = {source.path for source in given}
+    near = [s for s in sources if s.path not in twice and _may_be_log(s)]
+    loaded = _read([*near, *given], (), progress)
+    named = {source.label for source in given}
+    if given and not any(file.file in named for file in loaded.logs.files):
+        raise UnknownFormat(_nothing(loaded.notes))
+    return loaded if loaded.logs.files else None
+
+
+def _read(sources: Sequence[Source], notes: Sequence[str], progress: RunProgress) -> LoadedLogs:
+    """The logs among the files, those without a record left out."""
+    reader, says = LogReader(), list(notes)
+    for number, source in enumerate(sources, 1):
+        report = progress_of(progress, source, number, len(sources))
+        try:
+            why_not = _why_no_log(source)
+            file = None if why_not else reader.read(source, report)
+        except UsageError as error:
+            if source.named:
+                raise
+            why_not, file = str(error), None
+        if file is not None and not _holds_records(file):
+            why_not = _without_records(file)
+        if why_not:
+            says.append(why_not)
     logs = reader.finish()
-    return LoadedLogs(replace(logs, files=tuple(filter(_holds_records, logs.files))), tuple(notes))
+    return LoadedLogs(replace(logs, files=tuple(filter(_holds_records, logs.files))), tuple(says))
+
+
+#: What a process writes where it writes nothing else before the library speaks.
+_MARK = re.compile(rb"\bR?NCCL (?:INFO|WARN|version)|\bRCCL version")
+_SUFFIXES = (".log", ".txt", ".out", ".err", ".stdout", ".stderr")
+
+
+def _may_be_log(source: Source) -> bool:
+    """Whether a file that nobody named is worth reading as a log."""
+    try:
+        head = read_head(source)
+    except UsageError:
+        return False
+    name = source.label.lower()
+    plain = name.rpartition(".gz")[0] or name
+    return b"\0" not in head and (plain.endswith(_SUFFIXES) or bool(_MARK.search(head)))
 
 
 def _why_no_log(source: Source) -> str | None:

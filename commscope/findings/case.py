@@ -17,14 +17,23 @@ from commscope.analysis.gaps import Gaps
 from commscope.analysis.groups import group_rows, group_sums
 from commscope.analysis.result import Analysis
 from commscope.columns import NONE, Bool, Int64, at, codes, int64, where_word
-from commscope.findings.model import Evidence, Grade, Metric, Trust
+from commscope.findings.model import Evidence, Finding, Grade, Metric, Trust
 from commscope.findings.withheld import is_withheld
 from commscope.intervals import Intervals, cut, measure
+from commscope.joined.result import Joined
 from commscope.units import size, span
 
 _SHOWN = 3
 #: Shares of the median step from which on a finding is of high, medium and low severity.
 HIGH, MEDIUM, LOW = 0.10, 0.05, 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What the logs of the job tell: joined with the trace, and by themselves."""
+
+    joined: Joined
+    findings: tuple[Finding, ...]
 
 
 @dataclass(slots=True)
@@ -39,6 +48,8 @@ class Case:
     usable: Bool  #: gaps that rules may judge
     counts: Bool  #: windows that count: closed steps, or all where there are none
     step: Int64  #: the number of the step of each window
+    joined: Joined | None = None  #: with the logs of the job, where there are any
+    log_findings: tuple[Finding, ...] = ()  #: what the logs show by themselves
     left_ns: Int64 = field(init=False)  #: of each gap, what no finding claims; 0 if not usable
     idle_left_ns: Int64 = field(init=False)  #: of each window that counts, likewise
 
@@ -48,14 +59,15 @@ class Case:
         self.idle_left_ns = np.where(self.counts, idle, 0)
 
     @classmethod
-    def of(cls, analysis: Analysis, trust: Trust) -> Case:
+    def of(cls, analysis: Analysis, trust: Trust, beside: Beside | None = None) -> Case:
         """The case of an analysis: without what trust withholds."""
         steps = analysis.active_steps
         is_open = np.asarray(steps.column("open").to_numpy(zero_copy_only=False), np.bool_)
         hidden = is_withheld(steps, trust, Metric.OVERLAP)
         counts = (~is_open if (~is_open).any() else np.ones(len(is_open), np.bool_)) & ~hidden
         usable = at(counts, analysis.gaps.window, missing=False)
-        return cls(analysis, trust, usable, counts, int64(steps, "step"))
+        told = (beside.joined, beside.findings) if beside else (None, ())
+        return cls(analysis, trust, usable, counts, int64(steps, "step"), *told)
 
     @property
     def gaps(self) -> Gaps:

@@ -70,7 +70,7 @@ def look_slow_link(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
         says = (
             f"{row['op']} of {size(row['max_bytes'])} over {row['group_size']} ranks reaches "
             f"{_rate(row['busbw_gbps'])}, {percent(share)} of the "
-            f"{_rate(row['expected_busbw_gbps'])} to expect; at that rate "
+            f"{_rate(row['expected_busbw_gbps'])} to expect{_source(row)}; at that rate "
             f"{case.spoken(case.a_step(saved))} less would be exposed"
         )
         measured = {
@@ -79,6 +79,12 @@ def look_slow_link(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
         }
         drafts.append(Draft(says, saved, gaps, measured=measured))
     return Outcome(tuple(drafts))
+
+
+def _source(row: Mapping[str, Any]) -> str:
+    """Where the expectation is from, if it was measured on this machine."""
+    told = row["expected_from"]
+    return "" if told is None or told.startswith("model ") else f" ({told})"
 
 
 def _rate(gbps: float) -> str:

@@ -34,6 +34,8 @@ class Draft:
     ``claimed_ns`` is how much of each window it is about, and ``gaps`` which gaps show it (null:
     ``evidence`` does). ``rank`` is the one to look at. ``at_most`` caps the severity. ``bound_ns``
     is used instead of the bound of what is claimed. A draft that claims nothing informs.
+    ``quotes`` are lines of logs that show it. ``advice`` is of what was found; without it, all that
+    the rule has.
     """
 
     says: str
@@ -45,6 +47,8 @@ class Draft:
     at_most: Grade = "high"
     confidence: Grade = "high"
     bound_ns: int | None = None
+    quotes: tuple[Quote, ...] = ()
+    advice: tuple[Advice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class LogDraft:
     """What a rule found in the logs; nothing there tells what it costs, so it has its severity.
 
     ``quotes`` are the lines that show it, the most telling first. ``rank`` is the one to look at.
+    ``advice`` is of what was found; without it, all that the rule has.
     """
 
     says: str
@@ -60,6 +65,7 @@ class LogDraft:
     rank: int | None = None
     measured: Mapping[str, Measured] = field(default_factory=dict)
     confidence: Grade = "high"
+    advice: tuple[Advice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

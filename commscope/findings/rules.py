@@ -6,13 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from commscope.analysis.result import Analysis
-from commscope.findings import accumulation, contended, exposed, hosts, late_ranks, links
-from commscope.findings.case import Case
+from commscope.findings import (
+    accumulation,
+    contended,
+    exposed,
+    hosts,
+    job_rules,
+    late_ranks,
+    links,
+)
+from commscope.findings.case import Beside, Case
 from commscope.findings.model import Finding, Grade, Looked, Measured, Trust
 from commscope.findings.rule import Draft, Outcome, TraceRule
 
 _ORDER = (
-    *("C1", "P1", "C9", "C6", "C4", "C8", "C3", "C2", "O7", "O6"),
+    *("C1", "P1", "C9", "C6", "C5", "P2", "C4", "C8", "C3", "C2", "O7", "O6"),
     *("H7", "H9", "H8", "H1", "H6", "H3", "H10"),
     *("O3", "O9", "O2", "O11", "O10", "O12", "O1"),
 )
@@ -27,17 +35,21 @@ def _in_order(rules: Sequence[TraceRule]) -> tuple[TraceRule, ...]:
 BUILT_IN = _in_order(
     [
         rule
-        for module in (late_ranks, links, accumulation, exposed, contended, hosts)
+        for module in (late_ranks, links, job_rules, accumulation, exposed, contended, hosts)
         for rule in module.RULES
     ]
 )
 
 
 def look(
-    analysis: Analysis, trust: Trust, rules: Sequence[TraceRule], limits: Mapping[str, float]
+    analysis: Analysis,
+    trust: Trust,
+    rules: Sequence[TraceRule],
+    limits: Mapping[str, float],
+    beside: Beside | None = None,
 ) -> tuple[tuple[Finding, ...], tuple[Looked, ...]]:
     """What the rules find, the largest bound first, and how each of them ended."""
-    case = Case.of(analysis, trust)
+    case = Case.of(analysis, trust, beside)
     if not case.usable.any() and not case.counts.any():
         reason = "what trust withholds leaves no step to judge"
         return (), tuple(Looked(r.id, r.title, "could_not_look", reason) for r in rules)
@@ -95,7 +107,8 @@ def _findings(case: Case, rule: TraceRule, draft: Draft) -> Iterator[Finding]:
         measured={**draft.measured, "speedup": Measured(speedup, "ratio")},
         evidence=evidence,
         bound_ns=bound,
-        advice=rule.advice,
+        quotes=draft.quotes,
+        advice=draft.advice or rule.advice,
     )
 
 

@@ -19,7 +19,7 @@ from commscope.parsers.rccl_log import LogFile, Logs
 Rows = tuple[dict[str, Any], ...]
 
 #: A probe for a module of the kernel at the start of RCCL leaves this trace; nothing is wrong.
-_HARMLESS = r"net_ib\.cc:\d+ -> 2$"
+HARMLESS = r"net_ib\.cc:\d+ -> 2$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ def _choices(tuning: pa.Table) -> Rows:
 def _warnings(warnings: pa.Table) -> Rows:
     """Warnings that say the same, errors first; traces of probes are left out."""
     text = warnings.column("text").cast(pa.string())
-    kept = warnings.filter(pc.invert(pc.match_substring_regex(text, _HARMLESS)))
+    kept = warnings.filter(pc.invert(pc.match_substring_regex(text, HARMLESS)))
     rows = tally(kept, ("level", "text"), ["process"])
     order = {"error": 0, "warn": 1, "notice": 2, "trace": 3}
     return tuple(sorted(rows, key=lambda row: order[row["level"]]))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import Int64, codes, int64, nullable
+from commscope.columns import codes, int64
 from commscope.schema import TEXT
 
 
@@ -21,11 +21,13 @@ def tally(
     each column of ``distinct`` the number of its different values by the name ``column_count``;
     ``process`` stands for host and process id.
     """
-    numbers = {f"key_{name}": _numbers(table, name) for name in columns}
+    keys = {f"key_{name}": _numbers(table, name) for name in columns}
     counted = {name: _counted(table, name) for name in distinct}
-    rows = pa.table({**numbers, **counted, "row": np.arange(table.num_rows)})
+    # Whole columns of a long log take much memory: they are not copied, and rows need no 64 bits.
+    number = np.arange(table.num_rows, dtype=np.uint32)
+    rows = pa.table({**keys, **counted, "row": number})
     wanted = [("row", "min"), ("row", "count"), *((name, "count_distinct") for name in distinct)]
-    grouped = rows.group_by(list(numbers)).aggregate(wanted).sort_by("row_min")
+    grouped = rows.group_by(list(keys)).aggregate(wanted).sort_by("row_min")
     shown: list[dict[str, Any]] = (
         table.select([*columns, "file", "line"]).take(grouped.column("row_min")).to_pylist()
     )
@@ -37,16 +39,20 @@ def tally(
     return shown
 
 
-def _numbers(table: pa.Table, column: str) -> Int64:
-    if table.schema.field(column).type == TEXT:
-        return codes(table, column)[0]
-    return int64(table, column)
+def _numbers(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """A column as numbers, null where it is."""
+    column = table.column(name)
+    if column.type != TEXT:
+        return column
+    chunks = [chunk.indices for chunk in column.unify_dictionaries().chunks]
+    return pa.chunked_array(chunks, pa.int32())
 
 
-def _counted(table: pa.Table, name: str) -> pa.Array:
+def _counted(table: pa.Table, name: str) -> pa.ChunkedArray | pa.Array:
     """A column as numbers, null where it is; a process without an id is that of its file."""
     if name != "process":
-        return nullable(_numbers(table, name))
-    host, pid, file = (_numbers(table, column) for column in ("host", "pid", "file"))
+        return _numbers(table, name)
+    host, file = (codes(table, column)[0] for column in ("host", "file"))
+    pid = int64(table, "pid")
     width = max(int(pid.max(initial=0)), 0) + 1
     return pa.array(np.where(pid < 0, -1 - file, (host + 1) * width + pid))

@@ -13,13 +13,19 @@ from commscope.analysis.contention import stretches
 from commscope.analysis.result import Analysis, analyse
 from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.columns import NONE, Bool, Int64, int64, nullable
+from commscope.findings.case import Beside
+from commscope.findings.job_rules import not_repeated
 from commscope.findings.limits import require_known
-from commscope.findings.model import Metric, Trust
-from commscope.findings.plugins import all_rules
+from commscope.findings.log_case import LogCase
+from commscope.findings.log_rules import look_at_logs
+from commscope.findings.model import Finding, Looked, Metric, Trust
+from commscope.findings.plugins import all_log_rules, all_rules, every_rule
 from commscope.findings.quality import trust_of
 from commscope.findings.rules import look
 from commscope.findings.trust_findings import findings_of
 from commscope.findings.withheld import is_withheld
+from commscope.joined.result import Joined, join
+from commscope.logs.summary import summarize
 from commscope.report.across import (
     clock_of,
     communicators_table,
@@ -32,6 +38,7 @@ from commscope.report.across import (
 from commscope.report.collectives import bandwidth_table, collectives_table
 from commscope.report.environment import disagreements, environment_of
 from commscope.report.gaps import gap_sums, gap_table
+from commscope.report.log_section import log_section
 from commscope.report.model import InputFile, Report, ReportTable
 from commscope.report.summary import summarise, trust_line
 from commscope.report.view import EVERYTHING, View
@@ -70,14 +77,16 @@ def build_report(
     thresholds of rules (``RULE.NAME``) other than the defaults. Raises UsageError where the trace
     has nothing of the view, or a threshold is not known.
     """
-    rules = all_rules()
-    require_known(limits, rules)
+    require_known(limits, every_rule())
     analysis = analyse(trace)
     view.require(analysis)
     trust = trust_of(analysis)
     origin = int(analysis.timeline.first_ns.min())
     steps = _steps(analysis, trust, origin)
-    findings, looked = look(analysis, trust, rules, limits)
+    joined = None if trace.logs is None else join(analysis, trace.logs, trace.topology)
+    told, told_looked = _told_by_logs(joined, limits)
+    beside = None if joined is None else Beside(joined, told)
+    findings, looked = look(analysis, trust, all_rules(), limits, beside)
     summary = summarise(analysis, steps, trust, findings)
     return Report(
         inputs=tuple(_inputs(trace)),
@@ -89,12 +98,23 @@ def build_report(
         **_across_ranks(analysis, trust, view, origin),
         **_of_ranks(analysis, trust, origin),
         verdicts=verdicts_of(analysis, view),
-        findings=(*findings_of(trust), *findings),
-        looked=looked,
+        findings=(*findings_of(trust), *findings, *not_repeated(told, findings)),
+        looked=(*looked, *told_looked),
+        log=None if joined is None else log_section(analysis, trust, joined),
         notes=(*(note.says for note in trace.notes), *disagreements(trace)),
         trust_line=trust_line(analysis, trust, summary),
         origin_ns=origin,
     )
+
+
+def _told_by_logs(
+    joined: Joined | None, limits: Mapping[str, float]
+) -> tuple[tuple[Finding, ...], tuple[Looked, ...]]:
+    """What the logs show by themselves, and how each rule on them ended; nothing of another run."""
+    if joined is None or not joined.processes.found:
+        return (), ()
+    case = LogCase(joined.logs, summarize(joined.logs))
+    return look_at_logs(case, all_log_rules(), limits)
 
 
 def _across_ranks(

@@ -18,6 +18,7 @@ _BANDWIDTH = (
     ("algbw_gbps", pa.float64()),
     ("busbw_gbps", pa.float64()),
     ("expected_busbw_gbps", pa.float64()),
+    ("expected_from", pa.string()),
     ("share_of_expected", pa.float64()),
     ("bandwidth_note", pa.string()),
 )

@@ -47,14 +47,14 @@ def gap_table(analysis: Analysis, trust: Trust, origin: int) -> pa.Table:
             "may_be_waiting": ~analysis.across.waiting.has_matches[gaps.rank],
         }
     )
-    shown = table.filter(pa.array(_shown(analysis, trust)))
+    shown = table.filter(pa.array(shown_gaps(analysis, trust)))
     order = [("dur_ns", "descending"), ("rank", "ascending"), ("start_ns", "ascending")]
     return shown.sort_by(order)
 
 
 def gap_sums(analysis: Analysis, trust: Trust) -> pa.Table:
     """One row a rank, step and cause: number of gaps and their sum, which is exact."""
-    rows = np.flatnonzero(_shown(analysis, trust))
+    rows = np.flatnonzero(shown_gaps(analysis, trust))
     ranks, step = _ranks(analysis)[rows], _steps(analysis)[rows]
     cause, length = analysis.causes.cause[rows], analysis.gaps.length[rows]
     group, first = group_rows([ranks, step, cause])
@@ -69,7 +69,7 @@ def gap_sums(analysis: Analysis, trust: Trust) -> pa.Table:
     )
 
 
-def _shown(analysis: Analysis, trust: Trust) -> Bool:
+def shown_gaps(analysis: Analysis, trust: Trust) -> Bool:
     """Gaps of chosen steps whose rank's overlap is not withheld there."""
     step = _steps(analysis)
     where = pa.table({"rank": _ranks(analysis), "step": pa.array(step)})

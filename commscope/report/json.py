@@ -12,6 +12,7 @@ from commscope.analysis.breakdown import PARTITION
 from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.findings.model import Check, Finding, Trust
 from commscope.findings.rule import AnyRule
+from commscope.report.log_section import LogSection
 from commscope.report.model import SCHEMA, Environment, Report, ReportTable, Summary
 from commscope.sanitize import json_text
 
@@ -58,6 +59,7 @@ def report_dict(report: Report, *, more: Sequence[str] = ()) -> dict[str, Any]:
         "launch": [_launch(row) for row in report.launch],
         "gap_sums": list(report.gap_sums),
         "gaps": report.gaps.head(_MOST_GAPS),
+        "log": _log(report.log),
         "rules": [asdict(looked) for looked in report.looked],
         "findings": [_finding(finding, report.origin_ns) for finding in report.findings],
         "notes": list(report.notes),
@@ -147,6 +149,21 @@ def _collective(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "transfer_ns": transfer}
 
 
+def _log(log: LogSection | None) -> dict[str, Any] | None:
+    """What the logs add; null without logs."""
+    if log is None:
+        return None
+    return {
+        "files": list(log.files),
+        "joined_by": log.joined_by,
+        "communicators": list(log.communicators),
+        "paths": list(log.paths),
+        "transports": list(log.transports),
+        "stretches": list(log.stretches),
+        "notes": list(log.notes),
+    }
+
+
 def _launch(row: Mapping[str, Any]) -> dict[str, Any]:
     delay = {"p50": row["queue_delay_p50_ns"], "p95": row["queue_delay_p95_ns"]}
     depth = {"p50": row["queue_depth_p50"], "p95": row["queue_depth_p95"]}
@@ -189,5 +206,6 @@ def _finding(finding: Finding, origin_ns: int) -> dict[str, Any]:
         ],
         "bound_ns": finding.bound_ns,
         "rank": finding.rank,
+        "quotes": [{"file": q.file, "line": q.line, "text": q.text} for q in finding.quotes],
         "advice": [{"do": a.do, "why": a.why, "source": a.source} for a in finding.advice],
     }

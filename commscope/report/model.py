@@ -15,6 +15,8 @@ from commscope.sanitize import plain, shortened
 if TYPE_CHECKING:
     import pandas as pd
 
+    from commscope.report.log_section import LogSection
+
 SCHEMA = "commscope.report/1"
 _BATCH_ROWS = 1024
 _PAGE_ROWS = 50
@@ -189,6 +191,7 @@ class Report:
     gap_sums: ReportTable
     findings: tuple[Finding, ...]
     looked: tuple[Looked, ...]
+    log: LogSection | None  #: null without logs
     notes: tuple[str, ...]
     trust_line: str
     origin_ns: int

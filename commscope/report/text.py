@@ -16,6 +16,7 @@ from commscope.report.model import Report
 from commscope.report.text_across import pipeline, roles, waiting
 from commscope.report.text_collectives import collectives
 from commscope.report.text_findings import findings, gap_causes
+from commscope.report.text_paths import paths
 from commscope.report.text_tables import (
     Cell,
     Row,
@@ -68,6 +69,7 @@ def print_report(report: Report, console: Console, *, details: bool = False) -> 
         roles(report, width),
         pipeline(report, most, width),
         collectives(report, most, width),
+        paths(report, most, width),
         _families(report, most, width),
         _launch(report, width),
         *([_checks(report)] if details else []),

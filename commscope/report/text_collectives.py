@@ -20,7 +20,7 @@ from commscope.report.text_tables import (
     text_table,
     time_of,
 )
-from commscope.sanitize import shortened
+from commscope.sanitize import plain, shortened
 from commscope.units import size
 
 #: A matrix of more ranks than this does not fit a terminal.
@@ -34,7 +34,12 @@ def print_collectives(report: Report, console: Console, top: int) -> None:
     if kinds is None:
         console.print(Text("No communication ran on the GPU."))
         return
-    more = (_bandwidth(report, top, width), roles(report, width), *_matrices(report, width))
+    more = (
+        _bandwidth(report, top, width),
+        _expectations(report),
+        roles(report, width),
+        *_matrices(report, width),
+    )
     console.print(Group(kinds, *(section for section in more if section is not None)))
 
 
@@ -93,6 +98,13 @@ def _bandwidth(report: Report, most: int, width: int) -> RenderableType | None:
     )
     title = "Bandwidth by size (> lower bound: the time may hold waiting)"
     return text_table(title, cells, report.bandwidth.head(most), width)
+
+
+def _expectations(report: Report) -> Text | None:
+    """What the bandwidths to expect are from."""
+    sources = dict.fromkeys(row["expected_from"] for row in report.bandwidth)
+    told = [plain(source) for source in sources if source is not None]
+    return Text(f"expected: {'; '.join(told)}", "dim") if told else None
 
 
 def _sizes(row: Row) -> str:

@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from commscope.findings.model import Finding
+from commscope.findings.model import Finding, Quote
 from commscope.findings.rule import AnyRule
 from commscope.report.model import Report
 from commscope.report.text_tables import (
@@ -24,7 +24,9 @@ from commscope.report.text_tables import (
 from commscope.sanitize import plain, shortened
 from commscope.units import span
 
-_SEVERITY = {"high": "bold red", "medium": "yellow", "low": "dim"}
+#: Lines of logs that are shown of a finding.
+_MOST_QUOTES = 2
+SEVERITY_STYLE = {"high": "bold red", "medium": "yellow", "low": "dim"}
 _CAUSES = {
     "straggler_wait": "waiting for a late rank",
     "kernel_gap": "pause between kernels",
@@ -43,6 +45,7 @@ def findings(report: Report) -> list[RenderableType]:
     lines: list[RenderableType] = []
     for finding in report.findings:
         lines.append(_finding(finding, each))
+        lines += [quoted(quote) for quote in finding.quotes[:_MOST_QUOTES]]
         lines += [Text(f"    {plain(advice.do)}", "dim") for advice in finding.advice]
     return lines
 
@@ -50,10 +53,16 @@ def findings(report: Report) -> list[RenderableType]:
 def _finding(finding: Finding, each: str) -> Text:
     bound = f" At most {span(finding.bound_ns)} {each} to win." if finding.bound_ns else ""
     return Text.assemble(
-        (f"{finding.rule:>3} {plain(finding.title)}: ", _SEVERITY[finding.severity]),
+        (f"{finding.rule:>3} {plain(finding.title)}: ", SEVERITY_STYLE[finding.severity]),
         plain(finding.says + ("." if bound else "")),
         (bound, "bold"),
     )
+
+
+def quoted(quote: Quote) -> Text:
+    """A line of a log, by file and number."""
+    where = f"    {plain(quote.file)}:{quote.line}"
+    return Text(where if quote.text is None else f"{where}: {plain(quote.text)}", "dim")
 
 
 def gap_causes(report: Report, most: int, width: int) -> RenderableType | None:

@@ -10,22 +10,29 @@ from rich.text import Text
 
 from commscope.logs.communicators import Communicator, Slowest
 from commscope.logs.summary import LogSummary
+from commscope.report.log_report import LogReport
+from commscope.report.text_log_findings import log_findings
+from commscope.report.text_neighbors import hang_sections, neighbor_sections
 from commscope.report.text_tables import Cell, Row, count_of, text_of, text_table
 from commscope.sanitize import plain, shortened
 from commscope.units import percent, size, span
 
 _MOST_ROWS = 8
+#: What tells of hangs besides logs, on which rules look.
+_BESIDE_LOGS = ("flight_recorder", "ras")
 _NAMES = {
     "rccl": "RCCL", "nccl": "NCCL", "hip": "HIP", "rocm": "ROCm", "cuda_driver": "CUDA driver",
     "rocr": "ROCr", "kernel": "Linux",
 }  # fmt: skip
 
 
-def print_log(summary: LogSummary, console: Console) -> None:
-    """Prints what the logs say, most important first."""
-    width = console.width
+def print_log(report: LogReport, console: Console, *, details: bool = False) -> None:
+    """Prints what the logs say, most important first; ``details`` gives all findings."""
+    summary, width = report.summary, console.width
     sections = [
-        Text("\n".join(map(plain, _head(summary)))),
+        *([] if not summary.files else [Text("\n".join(map(plain, _head(summary))))]),
+        *_hangs_beside(report),
+        *log_findings(report.findings, report.looked, width, details=details),
         _communicators(summary.communicators, width),
         _connections(summary, width),
         _calls(summary, width),
@@ -33,14 +40,23 @@ def print_log(summary: LogSummary, console: Console) -> None:
         _environment(summary, width),
         _warnings(summary, width),
         _hangs(summary, width),
-        Text("\n" + "\n".join(map(plain, _foot(summary))), "dim"),
+        *([] if report.neighbors is None else neighbor_sections(report.neighbors, width)),
+        *([] if not summary.files else [Text("\n" + "\n".join(map(plain, _foot(summary))), "dim")]),
     ]
     console.print(Group(*(section for section in sections if section is not None)))
 
 
-def print_log_verdict(summary: LogSummary, console: Console) -> None:
+def print_log_verdict(report: LogReport, console: Console) -> None:
     """Prints the first lines only."""
-    console.print(Text("\n".join(map(plain, _head(summary)))))
+    if report.summary.files:
+        console.print(Text("\n".join(map(plain, _head(report.summary)))))
+    for section in _hangs_beside(report):
+        console.print(section)
+
+
+def _hangs_beside(report: LogReport) -> list[RenderableType]:
+    """Hangs that the logs do not tell: rules look for those that they do."""
+    return hang_sections([hang for hang in report.hangs if hang.source in _BESIDE_LOGS])
 
 
 def _head(summary: LogSummary) -> Iterable[str]:

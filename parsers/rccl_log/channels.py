@@ -50,18 +50,14 @@ class Channels(RowTable):
     def __init__(self, comms: Comms) -> None:
         super().__init__(CHANNELS, "comm")
         self._comms = comms
-        self._edges: dict[bytes, _Edge | None] = {}
-        self._numbers: dict[bytes, tuple[int, int] | None] = {}
+        self._edges: dict[bytes, _Edge] = {}
+        self._numbers: dict[bytes, tuple[int, int]] = {}
 
     def read(self, writer: Writer, place: int, message: bytes) -> bool:
         """Reads one connection; whoever sends writes it, over a network both ends do."""
         begin, _, rest = message.partition(b" : ")
-        if begin not in self._numbers:
-            _keep(self._numbers, begin, _channel(begin))
-        if rest not in self._edges:
-            found = _EDGE.match(rest)
-            _keep(self._edges, rest, self._edge(found) if found else None)
-        numbers, edge = self._numbers[begin], self._edges[rest]
+        numbers = self._numbers.get(begin) or self._new_numbers(begin)
+        edge = self._edges.get(rest) or self._new_edge(rest)
         if numbers is None or edge is None:
             return False
         if edge.address is not None:
@@ -73,6 +69,23 @@ class Channels(RowTable):
         row = NONE if comm is None else comm.number
         self.rows.add(place, writer.number, row, edge.own, *numbers, *edge.values)
         return True
+
+    def _new_numbers(self, begin: bytes) -> tuple[int, int] | None:
+        """The numbers of a channel and of its connection."""
+        found = _CHANNEL.match(begin)
+        if found is None:
+            return None
+        numbers = int(found[1]), NONE if found[2] is None else int(found[2])
+        _keep(self._numbers, begin, numbers)
+        return numbers
+
+    def _new_edge(self, rest: bytes) -> _Edge | None:
+        found = _EDGE.match(rest)
+        if found is None:
+            return None
+        edge = self._edge(found)
+        _keep(self._edges, rest, edge)
+        return edge
 
     def _edge(self, found: re.Match[bytes]) -> _Edge:
         src, from_device, dst, to_device, direction, via, address, nranks, times = found.groups()
@@ -106,12 +119,6 @@ def _keep(known: dict[bytes, T], text: bytes, meaning: T) -> None:
     if len(known) >= _MOST_KNOWN:
         known.clear()
     known[text] = meaning
-
-
-def _channel(text: bytes) -> tuple[int, int] | None:
-    """The numbers of a channel and of its connection."""
-    found = _CHANNEL.match(text)
-    return found and (int(found[1]), NONE if found[2] is None else int(found[2]))
 
 
 def _learn(comm: Comm, rank: int, nranks: int) -> None:

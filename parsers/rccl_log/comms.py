@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow as pa
 from commscope.columns import NONE
 from commscope.log_schema import COMMS
 from commscope.parsers.rccl_log.rows import MOST_64, RowTable, number
-from commscope.parsers.rccl_log.writers import Comm, Writer
+from commscope.parsers.rccl_log.writers import Comm, Process, Writer
 
 _STATE = re.compile(rb"(?<= |\d)- ?(Init|Destroy|Abort) (START|COMPLETE)")
 _ADDRESS = re.compile(rb"\bcomm:? ?(0x[0-9a-f]+)")
@@ -51,6 +52,8 @@ class Comms(RowTable):
     def __init__(self) -> None:
         super().__init__(COMMS, "address")
         self.all: list[Comm] = []
+        #: Told of each process that gets a communicator.
+        self.watch: Callable[[Process], None] = lambda _: None
 
     def of(self, address: bytes, writer: Writer, place: int) -> Comm:
         """The living communicator at an address of the writer's process."""
@@ -71,8 +74,7 @@ class Comms(RowTable):
         if process.network is not None:
             comm.facts.setdefault("network", process.network)
         process.comms[address] = comm
-        for other in process.writers:
-            other.calls.clear()  # they hold what was at the address before
+        self.watch(process)
         return comm
 
     def named(self, writer: Writer, place: int, message: bytes) -> Comm | None:
@@ -135,6 +137,7 @@ class Comms(RowTable):
         if comm is None:
             comm = self.of(_UNNAMED, writer, place)
             comm.facts.update(rank=rank, nranks=nranks, rank_source=b"init")
+        comm.facts["timings_line"] = place
         comm.facts["total_ns"] = _ns(found[3])
         for word, seconds in _PART.findall(found[4]):
             if word.decode("ascii", "replace") in _PARTS:

@@ -20,9 +20,10 @@ ALLOWED = re.compile(
 )
 _SECRET = re.compile(r"SECRET|TOKEN|PASS|CREDENTIAL|AUTH|_KEY|KEY_|PRIVATE|CERT", re.IGNORECASE)
 
+#: Behind a value, other programs may have written a variable into the same line: it ends there.
 _SET = re.compile(
     rb"(\w{1,80}) set (?:by (?:environment|env|user) )?to (.{0,400}?)\.?"
-    rb"(?: \[repeated \d+x[^\]]*\])?\s*$"
+    rb"(?: [A-Z][A-Z0-9_]{3,80}=.*| \[repeated \d+x[^\]]*\])?\s*$"
 )
 _IGNORED = re.compile(rb"(\w{1,80}) set by environment (?:to (\S{0,400}) )?is ignored")
 

@@ -30,7 +30,10 @@ _TREE = re.compile(
 )
 _WHOLE_TREES = re.compile(rb" comm 0x[0-9a-f]+ ")
 _CONNECTED = re.compile(rb"Connected ([\w ]{1,30}?)(?:,| comm |\s*$)")
-_PATH = re.compile(rb"((?:GPU)/\S{1,40}) \((\d+)/(\d+(?:\.\d+)?)/(\w+)\)")
+_PATH = re.compile(rb"((?:GPU|NVS|NET)/\S{1,40}) \((\d+)/(\d+(?:\.\d+)?)/(\w+)\)")
+#: A line of the tree of devices: what is below a GPU is linked to it.
+_LINK = re.compile(rb" *\+ (\w{2,8})\[(\d+(?:\.\d+)?)\] - ([A-Z]{3}/\S{1,40})")
+_LINKS_OF_GPUS = (b"XGMI", b"NVL")
 _FROM = re.compile(rb"(GPU/\S{1,40}) :")
 _NIC = re.compile(rb"\[(\d+)\]([^\s:<\[]{1,60})(?::\d+/(\w+))?")
 _NICS = re.compile(rb"NET/(\w+) ?: Using (.*?)(?:; OOB|$)")
@@ -47,6 +50,8 @@ class Graphs(RowTable):
     def __init__(self, comms: Comms) -> None:
         super().__init__(without_rank(GRAPHS), "comm")
         self._paths: set[tuple[str | None, bytes]] = set()
+        self._links: set[tuple[str | None, bytes, bytes]] = set()
+        self._above: dict[int, bytes] = {}  #: the GPU that a writer's tree of devices is at
         self._comms = comms
 
     def read_pattern(self, writer: Writer, place: int, message: bytes) -> bool:
@@ -128,6 +133,26 @@ class Graphs(RowTable):
                     link=self.rows.code(link),
                 )
         return True
+
+    def read_link(self, writer: Writer, place: int, message: bytes) -> bool:
+        """Reads what links a GPU to another or to a switch, of which each process writes all."""
+        found = _LINK.match(message)
+        if not found:
+            return False
+        link, bandwidth, device = found.groups()
+        if link not in _LINKS_OF_GPUS:
+            if device.startswith(b"GPU/"):
+                self._above[writer.number] = device
+            return False
+        gpu = self._above.get(writer.number)
+        key = (writer.host, gpu or b"", device)
+        if gpu is not None and key not in self._links:
+            self._links.add(key)
+            code = self.rows.code
+            values = {"name": code(gpu), "peer": code(device), "link": code(link)}
+            bandwidth_code = self._bandwidth(bandwidth)
+            self._add(writer, place, None, b"link", bandwidth_gbps=bandwidth_code, **values)
+        return gpu is not None
 
     def read_nics(self, writer: Writer, place: int, message: bytes) -> bool:
         """Reads which network devices were found."""

@@ -34,7 +34,7 @@ class Lines:
     def __iter__(self) -> Iterator[Numbered]:
         rest, given = b"", 0
         for block in self._blocks:
-            text = rest + (block.replace(b"\0", b"") if b"\0" in block else block)
+            text = rest + (block.translate(None, b"\0") if b"\0" in block else block)
             whole, feed, rest = text.rpartition(b"\n")
             if feed:
                 yield self._lines(whole)

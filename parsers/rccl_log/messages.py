@@ -10,11 +10,13 @@ from commscope.parsers.rccl_log.comms import Comms
 from commscope.parsers.rccl_log.environment import Environment
 from commscope.parsers.rccl_log.graphs import Graphs
 from commscope.parsers.rccl_log.hangs import Hangs
+from commscope.parsers.rccl_log.kernels import Kernels
+from commscope.parsers.rccl_log.proxies import Proxies
 from commscope.parsers.rccl_log.rows import RowTable
 from commscope.parsers.rccl_log.tuning import Tuning
 from commscope.parsers.rccl_log.versions import Versions
 from commscope.parsers.rccl_log.warnings import Warnings
-from commscope.parsers.rccl_log.writers import Call, Read, Writer
+from commscope.parsers.rccl_log.writers import Read, Writer
 
 #: First words that are kept at most; what a torn log makes up is forgotten.
 _MOST_WORDS = 4096
@@ -23,16 +25,18 @@ _MOST_WORDS = 4096
 class Messages:
     """All tables, and what reads into them."""
 
-    def __init__(self, calls_of: Mapping[bytes, dict[bytes, Call]]) -> None:
+    def __init__(self) -> None:
         self.comms = Comms()
         self.channels = Channels(self.comms)
         self.graphs = Graphs(self.comms)
         self.tuning = Tuning()
-        self.calls = Calls(self.comms, calls_of, self.tuning.read)
+        self.calls = Calls(self.comms, self.tuning.read)
         self.environment = Environment()
         self.warnings = Warnings()
         self.versions = Versions()
         self.hangs = Hangs()
+        self.kernels = Kernels()
+        self.proxies = Proxies()
         self.tables: dict[str, RowTable] = {
             "COMMS": self.comms,
             "CHANNELS": self.channels,
@@ -43,6 +47,8 @@ class Messages:
             "WARNINGS": self.warnings,
             "VERSIONS": self.versions,
             "HANGS": self.hangs,
+            "KERNELS": self.kernels,
+            "PROXIES": self.proxies,
         }
         self._begins: tuple[tuple[bytes, Read], ...] = (
             (b"ncclComm", self.comms.read_state),
@@ -72,6 +78,8 @@ class Messages:
             b"Trees": graphs.read_trees,
             b"Connected": graphs.read_connected,
             b"Pattern": graphs.read_pattern,
+            b"##": self.kernels.read,
+            **dict.fromkeys((b"", b"+"), graphs.read_link),
         }
 
     def _by_shape(self, word: bytes) -> Read:

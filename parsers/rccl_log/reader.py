@@ -18,7 +18,8 @@ from commscope.parsers.rccl_log.records import Counts, Records
 from commscope.parsers.rccl_log.rows import RowTable, integers, table_of, text_array
 from commscope.parsers.rccl_log.writers import Comm, Writer, Writers
 
-_BLOCK_BYTES = 1 << 20
+#: A block and the lines cut from it stay in the cache of a core.
+_BLOCK_BYTES = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class LogReader:
     def __init__(self) -> None:
         self.files: list[LogFile] = []
         self._writers = Writers()
-        self._messages = Messages(self._writers.calls_of)
+        self._messages = Messages()
         self._bases: list[int] = []  #: place of the line before the first, of each file
         self._next_base = 0
 
@@ -84,11 +85,11 @@ class LogReader:
         return file
 
     def finish(self) -> Logs:
-        """All that was read."""
-        tables = {
-            name: table_of(self._arrays(name, table), LOG_TABLES[name], name)
-            for name, table in self._messages.tables.items()
-        }
+        """All that was read; to be called once: rows are let go as tables are made of them."""
+        tables: dict[str, pa.Table] = {}
+        for name, table in self._messages.tables.items():
+            tables[name] = table_of(self._arrays(name, table), LOG_TABLES[name], name)
+            table.clear()
         return Logs(tuple(self.files), self._processes(), tables)
 
     def _processes(self) -> tuple[LogProcess, ...]:
@@ -101,17 +102,22 @@ class LogReader:
 
     def _arrays(self, name: str, table: RowTable) -> dict[str, pa.Array]:
         """All columns of a table: those of its rows, and who wrote them where."""
-        arrays = table.arrays()
-        numbers = table.rows.numbers()
-        places, writers = numbers[:, 0], numbers[:, 1]
-        for column in {"start_line", "complete_line"} & set(arrays):
+        arrays, writers = table.arrays(), table.writers()
+        for column in {"start_line", "complete_line", "timings_line"} & set(arrays):
             arrays[column] = nullable(self._lines(integers(arrays[column])))
         if "rank" not in arrays and "rank" in LOG_TABLES[name].names:
             arrays["rank"] = self._ranks(arrays, writers)
-        return {**self._where(places, writers), **arrays}
+        arrays.update(self._who(writers))
+        return {**self._where(table.places()), **table.spread(arrays)}
 
-    def _where(self, places: Int64, writers: Int64) -> dict[str, pa.Array]:
+    def _where(self, places: Int64) -> dict[str, pa.Array]:
         files = np.searchsorted(np.array(self._bases), places, side="right") - 1
+        return {
+            "file": text_array(files, [file.file for file in self.files]),
+            "line": pa.array(self._lines(places)),
+        }
+
+    def _who(self, writers: Int64) -> dict[str, pa.Array]:
         all_writers = self._writers.all
         hosts = sorted({writer.host for writer in all_writers if writer.host is not None})
         code: dict[str | None, int] = {None: NONE}
@@ -120,8 +126,6 @@ class LogReader:
         threads = [NONE if writer.thread is None else writer.thread for writer in all_writers]
         codes = [code[writer.host] for writer in all_writers]
         return {
-            "file": text_array(files, [file.file for file in self.files]),
-            "line": pa.array(self._lines(places)),
             "host": text_array(_taken(codes, writers), hosts),
             "pid": nullable(_taken(pids, writers)),
             "thread": nullable(_taken(threads, writers)),

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from commscope.parsers.rccl_log.calls import LINE_WORDS, OPCOUNT
 from commscope.parsers.rccl_log.lines import Numbered
 from commscope.parsers.rccl_log.messages import Messages
 from commscope.parsers.rccl_log.versions import BANNER
@@ -21,16 +20,22 @@ _INFO = b"NCCL INFO "
 _ANY_TAG = re.compile(rb"NCCL (INFO|WARN|CALL|TRACE|ERROR|ABORT) ")
 _FATAL = re.compile(rb"\[FATAL ERROR\]: ?")
 #: Lines without a record that tell something all the same.
-_TELLING = re.compile(BANNER.pattern + rb"|\[FATAL ERROR\]:|\[PG |Watchdog caught")
+_TELLING = re.compile(BANNER.pattern + rb"|\[FATAL ERROR\]:|\[PG |Watchdog caught|recvtail:")
 #: Lines without a record that are longer are those of a program.
 _LONG_BYTES = 1 << 14
 #: A record was begun here, but what follows cannot be read.
 _TORN_TAG = re.compile(rb":\d+:\d+ \[\d+\] NCCL [A-Z]|:\d+:\d+ \[\d+\](?: NCC?L?)?\s*$")
+#: Where none of these is in a block, and no begin of a record, its lines are those of a program.
+_SIGNS = (_TAG, b" version", b"Librccl path", b"Hostname     ", b"[FATAL ERROR]:", b"[PG ",
+          b"Watchdog caught", b"recvtail:")  # fmt: skip
+_TORN_IN_BLOCK = re.compile(_TORN_TAG.pattern, re.MULTILINE)
 #: How records begin that belong to a table: where they cannot be read they are torn.
 _FIRM = re.compile(
     rb"Channel \d|(?!msccl)\w+: opCount |(?:\w+: )?\d+ Bytes -> "
     rb"|(?:\[Rank|ncclComm|comm ).{0,400}- ?Init "
 )
+#: How records begin that tell of each call how the number of its channels was found.
+_CHATTER = (b"pre-adjustment threadThreshold:", b"minNChannels:", b"post-adjustment based on ")
 
 
 @dataclass(slots=True)
@@ -39,9 +44,10 @@ class Counts:
 
     lines: int = 0
     blank: int = 0
-    records: int = 0  #: records, banners and watchdog messages that were read into a table
+    records: int = 0  #: records and lines without a head that were read into a table
     unused: int = 0  #: records that belong to no table
     torn: int = 0  #: records that could not be read
+    chatter: int = 0  #: of the unused, those that RCCL 2.27 writes three times a call
 
 
 class Records:
@@ -55,30 +61,30 @@ class Records:
 
     def read(self, batch: Numbered, base: int) -> None:
         """Reads lines; the place of a line is its number and the base of its file."""
-        writers, readers, repeat = (
-            self._writers,
-            self._messages.readers,
-            self._messages.calls.repeat,
-        )
-        read = 0
-        for number, line in zip(*batch):
-            words = line.split(b" ", LINE_WORDS)
-            # Calls are most of a long log and repeat; each other record takes the way below.
-            if len(words) > LINE_WORDS and words[5] == OPCOUNT and repeat(number + base, words):
-                read += 1
-                continue
+        if self._torn is None and len(batch[1]) > 1 and _is_of_program(b"\n".join(batch[1])):
+            self.counts.blank += sum(not line or line.isspace() for line in batch[1])
+        else:
+            self._read_lines(batch, base)
+
+    def _read_lines(self, batch: Numbered, base: int) -> None:
+        writers, readers, calls = self._writers, self._messages.readers, self._messages.calls
+        lines = read = 0
+        for place, line, begin in calls.others(batch, base):
+            lines += 1
             head, _, message = line.partition(_INFO)
             writer = writers.get(head)
             # Not "in": for bytes it tries first whether what is looked for is a number.
             if not message or message.count(_TAG) or (writer is None and self._is_odd(head)):
-                self._read_odd(number + base, line)
+                self._read_odd(place, line)
                 continue
             writer = writer or writers[head]
-            if readers[message.partition(b" ")[0]](writer, number + base, message):
+            if readers[message.partition(b" ")[0]](writer, place, message):
                 read += 1
+                if len(begin) < len(line):
+                    calls.remember(writer, begin, message)
             else:
-                self._leave(number + base, writer, message)
-        self.counts.records += read
+                self._leave(place, writer, message)
+        self.counts.records += read + len(batch[0]) - lines
 
     def _is_odd(self, head: bytes) -> bool:
         """Whether text before a record may hold another one, or the rest of one."""
@@ -91,6 +97,7 @@ class Records:
             self._torn = (place, writer, message)
         else:
             self.counts.unused += 1
+            self.counts.chatter += message.startswith(_CHATTER)
 
     def _read_odd(self, place: int, line: bytes) -> None:
         """Reads a line that is not just one record of the level INFO."""
@@ -152,6 +159,7 @@ class Records:
             if not (
                 messages.versions.read(writer, place, line)
                 or messages.hangs.read(writer, place, line)
+                or messages.proxies.read(writer, place, line)
             ):
                 return
         self.counts.records += 1
@@ -166,3 +174,8 @@ class Records:
         if self._messages.read(writer, begun, whole):
             self.counts.torn -= 1
             self.counts.records += 1
+
+
+def _is_of_program(text: bytes) -> bool:
+    """Whether no line of a text holds anything that is read."""
+    return not any(sign in text for sign in _SIGNS) and not _TORN_IN_BLOCK.search(text)

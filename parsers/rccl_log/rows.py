@@ -46,15 +46,28 @@ class Rows:
         self.code = self._texts.__getitem__  #: what stands for a text in a row
         self._fields = list(schema)[schema.get_field_index(first) :]
         self._width = len(self._fields) + 2
-        # Packed numbers are added in an eighth of the time that array.extend takes.
-        self._flat = array("q")
-        self.pack = Struct(f"{self._width}q").pack
-        self.append = self._flat.frombytes
+        self._pack = Struct(f"{self._width}q").pack
         self._lists: list[list[int | None]] = []
+        self.clear()
 
-    def add(self, line: int, writer: int, *values: int) -> None:
-        """Adds a row; each value is a number, what stands for a text or list, or ``NONE``."""
-        self.append(self.pack(line, writer, *values))
+    def clear(self) -> None:
+        """Lets all rows go."""
+        self._flat = array("q")
+        # Packed numbers are added in an eighth of the time that array.extend takes.
+        self._append = self._flat.frombytes
+
+    def add(self, *row: int) -> None:
+        """Adds a row: line, writer, and of each column a number, a code or ``NONE``."""
+        self._append(self._pack(*row))
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return len(self._flat) // self._width
+
+    def change(self, row: int, column: int, value: int) -> None:
+        """Changes a value of a row that was added."""
+        self._flat[row * self._width + 2 + column] = value
 
     def list_code(self, values: list[int | None]) -> int:
         """What stands for a list of numbers in a row."""
@@ -90,9 +103,25 @@ class RowTable:
     def __init__(self, schema: pa.Schema, first: str) -> None:
         self.rows = Rows(schema, first)
 
+    def places(self) -> Int64:
+        """Where each row was read."""
+        return self.rows.numbers()[:, 0]
+
+    def writers(self) -> Int64:
+        """The number of who wrote each row."""
+        return self.rows.numbers()[:, 1]
+
     def arrays(self) -> dict[str, pa.Array]:
         """The columns of the rows."""
         return self.rows.arrays()
+
+    def spread(self, arrays: dict[str, pa.Array]) -> dict[str, pa.Array]:
+        """The columns of the table, of those of the rows and of who wrote them."""
+        return arrays
+
+    def clear(self) -> None:
+        """Lets all rows go."""
+        self.rows.clear()
 
 
 def text_array(codes: Int64, words: Sequence[str]) -> pa.Array:

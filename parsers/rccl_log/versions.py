@@ -26,10 +26,11 @@ _OTHERS = (
     (b"rocm_smi", re.compile(rb"rocm_smi_lib: version (\S{1,80})")),
 )
 _FIRMWARE = re.compile(rb"firmware version: (\d+)")
-#: What lines without a head may say that is of a banner.
+#: What lines without a head may say that is of a banner. Each begins with a letter of its own, for
+#: which ``re`` looks first.
 BANNER = re.compile(
-    rb"[RN]CCL version ?:? ?\d|HIP version *:|ROCm version *:|Librccl path *:|Hostname     *:"
-    rb"|CUDA runtime version \d"
+    rb"RCCL version ?:? ?\d|NCCL version ?:? ?\d|HIP version *:|ROCm version *:"
+    rb"|Librccl path *:|Hostname     *:|CUDA runtime version \d"
 )
 
 

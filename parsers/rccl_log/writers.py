@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 _STAMP = rb"(?:\[(?P<time>\d{4}-\d\d-\d\d[^\]\n]{0,30})\] ?)?"
 _SOURCE = rb"(?: (?P<source>\S{1,500}:\d{1,7})(?: \(\w{1,100}\))?)?"
@@ -48,6 +47,7 @@ class Process:
 
     comms: dict[bytes, Comm] = field(default_factory=dict)  #: the living ones, by address
     writers: list[Writer] = field(default_factory=list)
+    lines: list[bytes] = field(default_factory=list)  #: of its calls, as ``calls`` knows them
     network: bytes | None = None  #: what it uses between hosts
 
 
@@ -61,7 +61,7 @@ class Writer:
     thread: int | None
     process: Process
     comm: Comm | None = None  #: the one that it spoke of last
-    calls: dict[bytes, Call] = field(default_factory=dict)  #: by the text of their arguments
+    calls: dict[bytes, int] = field(default_factory=dict)  #: looks (see ``calls``) by their text
 
     def speaks_of(self) -> Comm | None:
         """The communicator of a record that names none."""
@@ -70,10 +70,6 @@ class Writer:
         comms = self.process.comms
         return next(iter(comms.values())) if len(comms) == 1 else None
 
-
-#: A call that was made: its name, who made it in which communicator, the numbers of both, and that
-#: of its look (see ``calls``).
-Call: TypeAlias = "tuple[bytes, Writer, Comm, int, int, int]"
 
 #: Reads a record into a table; false where it does not belong to it, or is torn.
 Read = Callable[[Writer, int, bytes], bool]
@@ -118,7 +114,6 @@ class Writers(dict[bytes, Writer]):
     def __init__(self) -> None:
         super().__init__()
         self.all: list[Writer] = []
-        self.calls_of: dict[bytes, dict[bytes, Call]] = {}  #: by ``host:pid:thread``
         self._by_head: dict[tuple[object, ...], Writer] = {}
         self._processes: dict[tuple[object, ...], Process] = {}
         self._hosts: dict[int | None, dict[str, None]] = {}  #: of each process id
@@ -137,7 +132,9 @@ class Writers(dict[bytes, Writer]):
         head = parse_head(text) or Head()
         if len(self) >= _MOST_HEADS:
             self.clear()
-        writer = self[end if head.pid is not None else text] = self._writer(head)
+        # With a place in the source, the end tells that but not who wrote it.
+        is_told = head.pid is not None and head.source is None
+        writer = self[end if is_told else text] = self._writer(head)
         return writer
 
     def without_glue(self, head: Head) -> Head:
@@ -161,8 +158,6 @@ class Writers(dict[bytes, Writer]):
             self._by_head[key] = writer
             if head.host is not None and head.pid is not None:
                 self._hosts.setdefault(head.pid, {})[head.host] = None
-                name_of = f"{head.host}:{head.pid}:{head.thread}".encode()
-                self.calls_of[name_of] = writer.calls
             self.all.append(writer)
             process.writers.append(writer)
         return self._by_head[key]

@@ -9,23 +9,25 @@ from pathlib import Path
 import pytest
 
 from commscope import sample_traces
+from commscope.findings.log_rules import BUILT_IN_LOG
 from commscope.findings.rules import BUILT_IN
 
 Refused = Callable[..., str]
+EVERY = (*BUILT_IN, *BUILT_IN_LOG)
 STRAGGLER = sample_traces.path("ddp_straggler")
 
 
 def test_rules_lists_all_with_their_thresholds(call) -> None:
     outcome = call("rules")
     assert outcome.code == 0
-    for rule in BUILT_IN:
+    for rule in EVERY:
         assert f"{rule.id:>3} {rule.title}  ({rule.family})\n    {rule.asks}\n" in outcome.out
     assert "    C1.min_share = 0.8 of all waiting, caused by the one rank\n" in outcome.out
 
 
 def test_rules_as_json(call) -> None:
     rules = json.loads(call("rules", "--format", "json").out)
-    assert [rule["id"] for rule in rules] == [rule.id for rule in BUILT_IN]
+    assert [rule["id"] for rule in rules] == [rule.id for rule in EVERY]
     least = {"value": 0.8, "unit": "ratio", "says": "of all waiting, caused by the one rank"}
     assert rules[0]["thresholds"]["min_share"] == least
     assert rules[0]["advice"][0]["source"].startswith("https://")
@@ -45,7 +47,7 @@ def test_explain_says_all_of_a_rule(call, given: str) -> None:
         assert word in outcome.out
 
 
-@pytest.mark.parametrize("rule", [rule.id for rule in BUILT_IN])
+@pytest.mark.parametrize("rule", [rule.id for rule in EVERY])
 def test_every_rule_can_be_explained(call, rule: str) -> None:
     assert json.loads(call("explain", rule, "--format", "json").out)["id"] == rule
 
@@ -53,7 +55,7 @@ def test_every_rule_can_be_explained(call, rule: str) -> None:
 def test_explain_of_an_unknown_rule_lists_the_known_ones(refused: Refused) -> None:
     says = refused(2, "explain", "X1")
     assert says.startswith("commscope: no rule X1: there are C1, P1, ")
-    assert all(rule.id in says for rule in BUILT_IN)
+    assert all(rule.id in says for rule in EVERY)
 
 
 def test_explain_without_a_rule(refused: Refused) -> None:

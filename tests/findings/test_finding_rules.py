@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import rule_cases_collectives
 import rule_cases_host
+import rule_cases_job
 import rule_cases_overlap
 from rule_cases import (
     MI300X,
@@ -35,6 +36,7 @@ ALL = {
     **rule_cases_overlap.CASES,
     **rule_cases_host.CASES,
     **rule_cases_collectives.CASES,
+    **rule_cases_job.CASES,
 }
 FIRING = {rule: case.fires for rule, case in ALL.items()}
 

@@ -7,20 +7,24 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+from log_samples import joined, log_of, read_text
 from tables import Gpu, comm, step, trace
 
 import commscope
 from commscope.errors import SchemaError
 from commscope.findings import plugins as plugins_module
-from commscope.findings.plugins import all_rules
+from commscope.findings.log_case import LogCase
+from commscope.findings.log_rules import BUILT_IN_LOG, look_at_logs
+from commscope.findings.plugins import all_log_rules, all_rules, every_rule
 from commscope.findings.rules import BUILT_IN
+from commscope.logs.summary import summarize
 from commscope.trace import Trace
 
 Register = Callable[..., list[str]]
 
 MODULE = """
 import numpy as np
-from commscope.findings.rule import Draft, Limit, Outcome, Rule
+from commscope.findings.rule import Draft, Limit, LogDraft, Outcome, Rule
 
 def look(case, limits):
     rows = case.due_to("dependency", "step_tail", "unknown")
@@ -32,10 +36,16 @@ def fails(case, limits):
 def cannot(case):
     return "no"
 
+def look_at_log(case, limits):
+    return Outcome((LogDraft(f"{case.summary.processes} processes", "low", ()),))
+
 LIMITS = {"least": Limit(3, "count", "of anything")}
 MINE = Rule("Z1", "overlap", "Mine", "Is it mine?", look, limits=LIMITS)
 FAILS = Rule("Z2", "overlap", "Fails", "Does it fail?", fails)
 BLIND = Rule("Z3", "overlap", "Blind", "Can it see?", fails, needs=(cannot,))
+LOG = Rule("Z4", "log", "Log", "Is it a log?", look_at_log)
+LOG_FAILS = Rule("Z5", "log", "Fails", "Does it fail?", fails)
+LOG_TAKEN = Rule("S1", "log", "Taken", "Is it taken?", look_at_log)
 TAKEN = Rule("C1", "overlap", "Taken", "Is it taken?", look)
 """
 
@@ -58,9 +68,14 @@ def register(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Regist
         monkeypatch.setattr(plugins_module, "entry_points", look_up)
         return lookups
 
-    all_rules.cache_clear()
+    _forget()
     yield use
+    _forget()
+
+
+def _forget() -> None:
     all_rules.cache_clear()
+    all_log_rules.cache_clear()
 
 
 def _trace() -> Trace:
@@ -134,3 +149,24 @@ def test_two_of_the_same_id_are_refused(register: Register) -> None:
     register("rules_of_mine:MINE", "rules_of_mine:MINE")
     with pytest.raises(SchemaError, match=r"^rule r1 .*: its id Z1 is taken"):
         all_rules()
+
+
+def test_rules_on_logs_are_asked_about_logs_only(register: Register) -> None:
+    register("rules_of_mine:MINE", "rules_of_mine:LOG")
+    assert [rule.id for rule in all_rules()] == [*(rule.id for rule in BUILT_IN), "Z1"]
+    assert [rule.id for rule in all_log_rules()] == [*(rule.id for rule in BUILT_IN_LOG), "Z4"]
+    assert every_rule() == (*all_rules(), *all_log_rules())
+    logs = read_text(joined(log_of()))
+    findings, _ = look_at_logs(LogCase(logs, summarize(logs)), all_log_rules(), {})
+    assert [one.says for one in findings if one.rule == "Z4"] == ["1 processes"]
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [("LOG_FAILS", "failed with ZeroDivisionError"), ("LOG_TAKEN", "S1 is taken")],
+)
+def test_a_faulty_rule_on_logs_is_named(register: Register, value: str, says: str) -> None:
+    register(f"rules_of_mine:{value}")
+    logs = read_text(joined(log_of()))
+    with pytest.raises(SchemaError, match=says):
+        look_at_logs(LogCase(logs, summarize(logs)), all_log_rules(), {})

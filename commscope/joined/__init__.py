@@ -1,0 +1,1 @@
+"""A trace and the logs of its job, joined: what each collective used of the library."""

@@ -1,0 +1,25 @@
+"""Whole files that must be in memory to be read, up to a limit."""
+
+from __future__ import annotations
+
+from commscope.errors import CorruptTrace, FormatError
+from commscope.parsers.opening import Source, open_blocks
+
+
+def read_whole(source: Source, most_bytes: int) -> bytes:
+    """The decompressed bytes of a source.
+
+    Raises FormatError where there are more than the limit, CorruptTrace where its compression is
+    cut or damaged, UsageError where the system does not let us read it.
+    """
+    parts, size = [], 0
+    with open_blocks(source) as blocks:
+        for block in blocks:
+            parts.append(block)
+            size += len(block)
+            if size > most_bytes:
+                most = f"more than {most_bytes >> 20} MiB"
+                raise FormatError(f"{source.label}: {most}, which no file of its kind has")
+    if blocks.cut:
+        raise CorruptTrace(f"{source.label}: {blocks.cut}; copy it again")
+    return b"".join(parts)

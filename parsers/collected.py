@@ -1,0 +1,130 @@
+"""Rows of small tables, gathered as Python values and checked once they become columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from commscope.schema import TEXT, conform
+
+#: Rows are kept as Python values up to this many.
+_MOST_ROWS = 1 << 14
+
+
+class Collected:
+    """A table that grows row by row.
+
+    What a column cannot hold becomes null: numbers that are too large or no numbers, text that is
+    no text.
+    """
+
+    def __init__(self, schema: pa.Schema, name: str) -> None:
+        self._schema, self._name = schema, name
+        self._plain = pa.schema([(field.name, _plain(field.type)) for field in schema])
+        self._rows: list[dict[str, Any]] = []
+        self._parts: list[pa.Table] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, **values: Any) -> None:
+        """Adds a row; columns that are not named are null."""
+        self._rows.append(values)
+        self._count += 1
+        if len(self._rows) >= _MOST_ROWS:
+            self._pack()
+
+    def table(self) -> pa.Table:
+        """The rows, held to the schema."""
+        self._pack()
+        whole = pa.concat_tables(self._parts) if self._parts else self._plain.empty_table()
+        arrays = [
+            column.dictionary_encode() if field.type == TEXT else column
+            for field, column in zip(self._schema, whole.columns)
+        ]
+        table = pa.Table.from_arrays(arrays, names=self._schema.names).combine_chunks()
+        return conform(table, self._schema, self._name)
+
+    def _pack(self) -> None:
+        if not self._rows:
+            return
+        arrays = [
+            _array([row.get(field.name) for row in self._rows], field.type) for field in self._plain
+        ]
+        self._parts.append(pa.Table.from_arrays(arrays, schema=self._plain))
+        self._rows.clear()
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return pa.string() if kind == TEXT else kind
+
+
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """The values as they are where all are of the kind, else each for itself."""
+    if set(map(type, values)) <= _types_of(kind):
+        try:
+            array = pa.array(values, kind)
+        except (pa.ArrowInvalid, OverflowError, UnicodeEncodeError):
+            array = None
+        if array is not None:
+            return _finite_only(array) if pa.types.is_floating(kind) else array
+    fit = _fit_for(kind)
+    return pa.array([None if value is None else fit(value) for value in values], kind)
+
+
+def _types_of(kind: pa.DataType) -> set[type]:
+    nothing = type(None)
+    if pa.types.is_boolean(kind):
+        return {nothing, bool}
+    if pa.types.is_integer(kind):
+        return {nothing, int}
+    if pa.types.is_floating(kind):
+        return {nothing, int, float}
+    return {nothing, str} if pa.types.is_string(kind) else {nothing}
+
+
+def _finite_only(array: pa.Array) -> pa.Array:
+    return pc.if_else(pc.is_finite(array), array, pa.scalar(None, array.type))
+
+
+def _fit_for(kind: pa.DataType) -> Callable[[Any], Any]:
+    if pa.types.is_boolean(kind):
+        return lambda value: value if isinstance(value, bool) else None
+    if pa.types.is_integer(kind):
+        return _whole(kind.bit_width)
+    if pa.types.is_floating(kind):
+        return _finite
+    if pa.types.is_list(kind):
+        fit = _fit_for(kind.value_type)
+        return lambda values: [fit(value) for value in values]
+    return _text
+
+
+def _whole(bits: int) -> Callable[[Any], int | None]:
+    most = 2 ** (bits - 1) - 1
+
+    def fit(value: Any) -> int | None:
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        return value if is_whole and -most <= value <= most else None
+
+    return fit
+
+
+def _finite(value: Any) -> float | None:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _text(value: Any) -> str | None:
+    """Valid Unicode: a lone surrogate becomes a question mark."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
