@@ -25,9 +25,18 @@ import commscope
 from commscope import errors, sample_traces, schema
 from commscope.config import load_config
 from commscope.findings.log_rules import BUILT_IN_LOG
-from commscope.findings.model import Advice, Evidence, Finding, Measured, Metric, Withheld
+from commscope.findings.model import (
+    Advice,
+    Evidence,
+    Finding,
+    Measured,
+    Metric,
+    Quote,
+    Withheld,
+)
 from commscope.findings.rules import BUILT_IN
 from commscope.parsers import PARSERS
+from commscope.report.log_section import LogSection
 from commscope.report.model import ReportTable
 
 PAGES = gen_docs.pages()
@@ -125,6 +134,7 @@ def _full_report() -> dict[str, Any]:
         report.findings[0],
         measured={"time": Measured(1, "ns")},
         evidence=(Evidence(rank=0, step=1, t0_ns=0, t1_ns=1),),
+        quotes=(Quote("job.log", 1, "text"),),
         advice=(Advice("do", "why", "source"),),
     )
     assert isinstance(finding, Finding)
@@ -132,12 +142,22 @@ def _full_report() -> dict[str, Any]:
     trust = replace(report.trust, checks=(check,))
     empty = {"bubbles": report.bubbles, "traffic": report.traffic}
     rows = {name: ReportTable(_row_of_nulls(table.arrow.schema)) for name, table in empty.items()}
-    full = replace(report, findings=(finding,), trust=trust, **rows)
+    full = replace(report, findings=(finding,), trust=trust, log=_full_log(), **rows)
     return json.loads(full.to_json(more=("instances",)))
 
 
+def _full_log() -> LogSection:
+    log = commscope.analyze(commscope.load(sample_traces.path("ddp_default"))).log
+    assert log is not None
+    names = ("communicators", "paths", "transports", "stretches")
+    rows = {name: ReportTable(_row_of_nulls(getattr(log, name).arrow.schema)) for name in names}
+    return replace(log, notes=("a note",), **rows)
+
+
 def _row_of_nulls(columns: pa.Schema) -> pa.Table:
-    return pa.Table.from_pylist([dict.fromkeys(columns.names)], schema=columns)
+    """A row without values, but with one, that is not known, in each list."""
+    row = {field.name: [None] if pa.types.is_list(field.type) else None for field in columns}
+    return pa.Table.from_pylist([row], schema=columns)
 
 
 def _keys(value: Any, at: str = "") -> Iterator[tuple[str, bool]]:

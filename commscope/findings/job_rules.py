@@ -72,7 +72,7 @@ def look_detour(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     }
     quotes = tuple(Quote(r.file, r.line) for r in routes[:1] if r.file is not None and r.line)
     says = (
-        f"{_why(case, routes)}: {largest['op']} of {size(largest['max_bytes'])} reaches "
+        f"{_why(case, routes)}: {largest['op']} of {_sizes(largest)} reaches "
         f"{largest['busbw_gbps']:.3g} GB/s, {percent(largest['share_of_expected'])} of the "
         f"{largest['expected_busbw_gbps']:.3g} GB/s that the links between these GPUs give; at "
         f"that rate {case.spoken(case.a_step(saved))} less would be exposed"
@@ -84,6 +84,12 @@ def look_detour(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
         advice=told.advice if told else (),
     )  # fmt: skip
     return Outcome((draft,))
+
+
+def _sizes(row: Mapping[str, Any]) -> str:
+    """The sizes that a row of bandwidth is of."""
+    low, high = size(row["min_bytes"]), size(row["max_bytes"])
+    return low if low == high else f"{low} to {high}"
 
 
 def _claimed(case: Case, over: Bool, slow: Sequence[Mapping[str, Any]]) -> tuple[Int64, Bool]:
@@ -232,7 +238,8 @@ def _kinds(case: Case, ranks: int) -> Iterator[_Kind]:
 def _spoken(order: Order) -> str:
     """Hosts with their ranks; of large jobs the first hosts."""
     hosts = sorted({place.host for place in order.places.values()})
-    parts, shown = [], 0
+    parts: list[str] = []
+    shown = 0
     for host in hosts:
         ranks = order.ranks_of(host)
         if shown + len(ranks) > _MOST_RANKS and parts:
@@ -247,7 +254,7 @@ def _transfers(case: Case, heaviest: _Kind) -> Bool:
     found = case.analysis.across.matching.communicators.found
     numbers = [number for number, one in enumerate(found) if one.members in heaviest.groups]
     is_left = (case.left_ns > 0) & (case.gaps.part == TRANSFER)
-    return np.isin(case.communicator, numbers) & is_left
+    return np.asarray(np.isin(case.communicator, numbers) & is_left)
 
 
 _NCCL_ENV = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"

@@ -103,7 +103,7 @@ def _choices(tuning: pa.Table, of_row: Sequence[int]) -> dict[int, dict[Sized, t
     table = _numbered(tuning, of_row, keys)
     for row in table.group_by(["group", *keys]).aggregate([([], "count_all")]).to_pylist():
         if row["group"] is not None:
-            choice = Choice(*(row[name] for name in _CHOICE), count=row["count_all"])
+            choice = Choice(*(row[name] for name in (*_CHOICE, "count_all")))
             found[row["group"]][row["op"], row["bytes"]].append(choice)
     return {
         group: {key: _most_used(choices) for key, choices in of_group.items()}

@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from commscope.columns import Int64
 
+Int32 = npt.NDArray[np.int32]
 #: Any collective: the trace does not tell its operation or size.
 ANY = -1
 #: A trace that lacks more of what was logged than this share is not compared further.
@@ -69,7 +71,7 @@ def _longest_known(shown: Int64) -> tuple[int, int]:
     return int(holes[longest]) + 1, int(holes[longest + 1])
 
 
-def _occurrences(needle: np.ndarray, text: np.ndarray) -> list[int]:  # type: ignore[type-arg]
+def _occurrences(needle: Int32, text: Int32) -> list[int]:
     """Places at which the needle stands in the text: both of 32-bit numbers."""
     wanted, whole, found = needle.tobytes(), text.tobytes(), []
     at = whole.find(wanted)

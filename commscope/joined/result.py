@@ -114,7 +114,8 @@ class _Lane:
 
     def stretch(self, ranks: Sequence[int]) -> Stretch:
         lacking, place = self.aligned.lacking, self.aligned.place
-        before = np.searchsorted(place, lacking) - 1 if self.aligned.shifts == 1 else []
+        known = lacking if self.aligned.shifts == 1 else lacking[:0]
+        before = np.searchsorted(place, known) - 1
         return Stretch(
             ranks[self.rank], self.communicator, len(self.rows), len(self.calls),
             self.aligned.shifts, self.calls[lacking], self.rows[before],

@@ -22,7 +22,8 @@ def paths(report: Report, most: int, width: int) -> RenderableType | None:
     says = Text("\n".join(map(plain, _says(log))), "dim")
     if log.joined_by == "nothing":
         return Group(Text("\nFrom the logs", "bold"), says)
-    return Group(*filter(None, (_table(log, most, width), says)))
+    table = _table(log, most, width)
+    return says if table is None else Group(table, says)
 
 
 def _table(log: LogSection, most: int, width: int) -> RenderableType | None:
@@ -63,7 +64,7 @@ def _says(log: LogSection) -> Iterator[str]:
         if row["note"] and log.joined_by != "nothing":
             yield f"{row['communicator']}: {row['note']}"
     notes = dict.fromkeys(row["note"] for row in log.paths if row["note"])
-    yield from (note[:1].upper() + note[1:] for note in notes)
+    yield from (f"?: {note}" for note in notes if log.joined_by != "nothing")
     yield from _calls(log)
 
 
