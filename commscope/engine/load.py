@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from commscope.engine.logs import logs_beside
+from commscope.engine.logs import logs_beside, shows_records
 from commscope.engine.parallel import read_in_parallel
 from commscope.engine.reading import Outcome, RunProgress, progress_of, silent, try_source
 from commscope.engine.topology import find_topology, load_topology
@@ -18,6 +18,7 @@ from commscope.parsers.base import Parser, Reading
 from commscope.parsers.detect import choose_parser, known_formats
 from commscope.parsers.opening import Source, open_session, read_head
 from commscope.parsers.sources import find_sources
+from commscope.parsers.topology import formats_of
 from commscope.topology import Topology
 from commscope.trace import Note, Trace
 
@@ -158,7 +159,8 @@ class _Choice:
         try:
             self.chosen.append((source, choose_parser(head, source, wanted)))
         except UnknownFormat:
-            if source.named:
+            # A shell gives the second file of ``--log rccl*.log`` without the option.
+            if source.named and not (shows_records(head) or formats_of(head)):
                 raise
             self.others.append(_Other(source, looks_like(head, source.size)))
             self.step_times += step_times(head, source)

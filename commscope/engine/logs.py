@@ -86,6 +86,11 @@ _MARK = re.compile(rb"\bR?NCCL (?:INFO|WARN|version)|\bRCCL version")
 _SUFFIXES = (".log", ".txt", ".out", ".err", ".stdout", ".stderr")
 
 
+def shows_records(head: bytes) -> bool:
+    """Whether the library speaks in the first bytes of a file."""
+    return bool(_MARK.search(head))
+
+
 def _may_be_log(source: Source) -> bool:
     """Whether a file that nobody named is worth reading as a log."""
     try:
@@ -94,7 +99,7 @@ def _may_be_log(source: Source) -> bool:
         return False
     name = source.label.lower()
     plain = name.rpartition(".gz")[0] or name
-    return b"\0" not in head and (plain.endswith(_SUFFIXES) or bool(_MARK.search(head)))
+    return b"\0" not in head and (plain.endswith(_SUFFIXES) or shows_records(head))
 
 
 def _why_no_log(source: Source) -> str | None:

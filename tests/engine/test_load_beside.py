@@ -1,0 +1,107 @@
+"""What is read beside traces: logs and topology, however they are given."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from job_logs import JobLog
+
+import commscope
+from commscope import sample_traces
+from commscope.errors import UnknownFormat, UsageError
+
+_TOPOLOGY = """\
+\tGPU0\tGPU1\tCPU Affinity
+GPU0\t X \tNV18\t0-7
+GPU1\tNV18\t X \t0-7
+
+Legend:
+
+  X    = Self
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A folder with the traces of two ranks, and nothing else."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for rank in (0, 1):
+        shutil.copy(sample_traces.path("ddp_default") / f"rank{rank}.json.gz", folder)
+    return folder
+
+
+def logs_of(trace: commscope.Trace) -> list[str]:
+    return [] if trace.logs is None else [file.file for file in trace.logs.files]
+
+
+def write_logs(folder: Path) -> list[Path]:
+    """The logs of two processes, with the process ids of the sample."""
+    lines = (
+        str(JobLog(((0, 1),))).replace(":100:100 ", ":682:682 ").replace(":101:101 ", ":683:683 ")
+    )
+    paths = []
+    for pid in (682, 683):
+        path = folder / f"rccl.{pid}.log"
+        path.write_text("".join(f"{line}\n" for line in lines.split("\n") if f":{pid}:" in line))
+        paths.append(path)
+    return paths
+
+
+def test_logs_in_the_folder_of_the_traces_are_read(run: Path) -> None:
+    write_logs(run)
+    trace = commscope.load(run)
+    assert logs_of(trace) == ["rccl.682.log", "rccl.683.log"]
+    assert not any("left out" in note.says for note in trace.notes)
+
+
+def test_what_is_no_log_is_left_out_and_said(run: Path) -> None:
+    (run / "train.log").write_text("loss 1.0\n")
+    trace = commscope.load(run)
+    assert trace.logs is None
+    assert "left out, no trace: train.log (text)" in [note.says for note in trace.notes]
+
+
+def test_logs_may_be_given_with_the_option_or_among_the_paths(run: Path, tmp_path: Path) -> None:
+    other = tmp_path / "logs"
+    other.mkdir()
+    first, second = write_logs(other)
+    traces = sorted(run.glob("*.gz"))
+    assert logs_of(commscope.load(traces, logs=[first, second])) == [first.name, second.name]
+    assert logs_of(commscope.load([*traces, second], logs=first)) == [second.name, first.name]
+
+
+def test_a_log_that_is_given_twice_is_read_once(run: Path) -> None:
+    paths = write_logs(run)
+    assert len(logs_of(commscope.load(run, logs=paths))) == 2
+
+
+def test_a_log_without_a_record_is_an_error_where_it_is_given(run: Path, tmp_path: Path) -> None:
+    path = tmp_path / "empty.txt"
+    path.write_text("nothing\n")
+    with pytest.raises(UnknownFormat, match="no record of RCCL or NCCL"):
+        commscope.load(run / "rank0.json.gz", logs=path)
+    with pytest.raises(UsageError, match="no such file"):
+        commscope.load(run / "rank0.json.gz", logs=tmp_path / "gone.log")
+
+
+def test_a_log_alone_is_no_trace(run: Path) -> None:
+    with pytest.raises(UnknownFormat, match="no trace in 2 files"):
+        commscope.load(write_logs(run))
+
+
+def test_topology_beside_the_traces_or_given_is_read(run: Path, tmp_path: Path) -> None:
+    other = tmp_path / "topo"
+    other.mkdir()
+    path = other / "nvidia_smi_topo.txt"
+    path.write_text(_TOPOLOGY)
+    given = commscope.load(run / "rank0.json.gz", topology=path)
+    shutil.copy(path, run)
+    beside = commscope.load(run)
+    for trace in (given, beside):
+        assert trace.topology is not None
+        assert [link.kind for link in trace.topology.links] == ["nvlink"]
+    with pytest.raises(UnknownFormat):
+        commscope.load(run / "rank0.json.gz", topology=run / "rank1.json.gz")
