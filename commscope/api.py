@@ -9,11 +9,16 @@ from dataclasses import replace
 from typing import Literal
 
 from commscope.classify import NO_PATTERNS, Patterns
-from commscope.engine.load import Beside, load_trace
+from commscope.counters import kernel_counters
+from commscope.engine.cache import NoCache, ReadingCache
+from commscope.engine.counters import load_counters
+from commscope.engine.load import JobPaths, load_trace
 from commscope.engine.neighbors import load_reference
+from commscope.engine.quotes import quoted_lines
 from commscope.engine.reading import RunProgress, silent
 from commscope.errors import UsageError
 from commscope.findings.limits import parse_limits
+from commscope.findings.log_rules import lines_of, with_texts
 from commscope.normalize import Options
 from commscope.normalize.selection import StepSelection
 from commscope.report.build import NO_LIMITS, build_report
@@ -34,6 +39,7 @@ def load(  # noqa: PLR0913 - one argument an option
     *,
     logs: _Path | Sequence[_Path] = (),
     topology: _Path | Sequence[_Path] = (),
+    counters: _Path | Sequence[_Path] = (),
     patterns: Iterable[str] = (),
     ranks: Mapping[int, _Path] | None = None,
     capture: int | Literal["all"] | None = None,
@@ -46,6 +52,7 @@ def load(  # noqa: PLR0913 - one argument an option
     parser: str | None = None,
     default_patterns: Patterns = NO_PATTERNS,
     progress: RunProgress = silent,
+    cache: ReadingCache = NoCache(),  # noqa: B008 - it holds nothing
 ) -> Trace:
     """Reads traces into one Trace: all ranks of one capture.
 
@@ -55,6 +62,8 @@ def load(  # noqa: PLR0913 - one argument an option
             without being named.
         topology: of the hosts: output of rocm-smi, amd-smi and the like, dumps of the library, or
             what ``commscope env --save`` saved; found beside the traces too.
+        counters: profiles of omniperf or rocprof-compute: what binds kernels that communication
+            slows.
         patterns: ``CLASS=REGEX`` or ``FAMILY=REGEX``, before the built-in ones.
         ranks: rank -> file, where the files do not tell.
         capture: number of the capture from 0 (oldest), ``"all"``; null: the newest complete one.
@@ -67,6 +76,7 @@ def load(  # noqa: PLR0913 - one argument an option
         roles: ``NAME=REGEX``: role of the process groups whose name or description fits.
         parser: name of the parser, where the file does not tell.
         default_patterns: those of a configuration file, after the ones given.
+        cache: where what is read of large files is kept; nowhere by default.
         progress: called with file, its number, number of files, bytes read, bytes in all or null.
 
     Raises:
@@ -84,19 +94,24 @@ def load(  # noqa: PLR0913 - one argument an option
     trace = load_trace(
         _listed(paths),
         options,
-        beside=Beside(_listed(logs), _listed(topology)),
+        beside=JobPaths(_listed(logs), _listed(topology)),
         parser=parser,
         progress=progress,
+        cache=cache,
     )
     step_ns = _step_ns(unprofiled_step_ms) or trace.unprofiled_step_ns
-    trace = replace(trace, roles=_roles(roles), unprofiled_step_ns=step_ns)
+    counted = kernel_counters(load_counters(_listed(counters)).tables) if counters else ()
+    trace = replace(trace, roles=_roles(roles), unprofiled_step_ns=step_ns, counters=tuple(counted))
     return trace if reference is None else _with_reference(trace, reference)
 
 
 def _with_reference(trace: Trace, path: _Path) -> Trace:
     measured = load_reference(path)
     files = ", ".join(sorted(set(measured.column("file").to_pylist())))
-    says = f"the bandwidths to expect are those measured in {files}, where it has the operation"
+    says = (
+        f"the bandwidths to expect are those measured in {files}, where it has the operation and "
+        "number of ranks"
+    )
     return replace(trace, reference=measured, notes=(*trace.notes, Note("files", says)))
 
 
@@ -176,4 +191,8 @@ def analyze(
     Raises UsageError where the trace has no such rank or role, or no rule such a threshold.
     """
     limits = {**default_thresholds, **parse_limits(thresholds)}
-    return build_report(trace, View(frozenset(only_ranks), frozenset(only_roles)), limits)
+    report = build_report(trace, View(frozenset(only_ranks), frozenset(only_roles)), limits)
+    if trace.logs is None:
+        return report
+    texts = quoted_lines(trace.logs.sources, lines_of(report.findings))
+    return replace(report, findings=with_texts(report.findings, texts))

@@ -31,6 +31,7 @@ from typing import IO, Any
 SCHEMA = "commscope.collected/1"
 MANIFEST = "collected.json"
 TIMEOUT_S = 20.0
+MOST_TIMEOUT_S = 86_400.0
 MOST_BYTES = 8 << 20
 
 _EXTRA_PATH = ("/opt/rocm/bin", "/usr/local/cuda/bin", "/usr/sbin", "/sbin")
@@ -45,7 +46,9 @@ _ALLOWED = re.compile(
     r"_[A-Z0-9_]{1,60}|CUDA_DEVICE_MAX_CONNECTIONS|CUDA_VISIBLE_DEVICES|CUDA_LAUNCH_BLOCKING"
     r"|OMP_NUM_THREADS"
 )
-_SECRET = re.compile(r"SECRET|TOKEN|PASS|CREDENTIAL|AUTH|_KEY|KEY_|PRIVATE|CERT", re.IGNORECASE)
+_SECRET = re.compile(
+    r"SECRET|TOKEN|PASS|PWD|_PW(?:_|$)|CREDENTIAL|AUTH|_KEY|KEY_|PRIVATE|CERT", re.IGNORECASE
+)
 #: Of the kernel's command line only what concerns access between devices.
 _KERNEL_FLAG = re.compile(
     r"(?:(?:amd_|intel_)?iommu(?:\.[a-z_]+)?|numa_balancing|pci|pcie_acs_override)"
@@ -101,6 +104,11 @@ class Outcome:
 def is_allowed(name: str) -> bool:
     """Whether a variable of the environment may be kept and shown."""
     return bool(_ALLOWED.fullmatch(name)) and not _SECRET.search(name)
+
+
+def is_timeout(seconds: float) -> bool:
+    """Whether a limit of time is one that can be waited for."""
+    return 0 < seconds <= MOST_TIMEOUT_S
 
 
 def collect(
@@ -313,11 +321,20 @@ def _installed(name: str) -> str | None:
         return None
 
 
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not is_timeout(seconds):
+        raise argparse.ArgumentTypeError(f"{text}: give more than 0 and at most {MOST_TIMEOUT_S:g}")
+    return seconds
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Collects into a folder and says what became of each tool."""
     parser = argparse.ArgumentParser(description="Saves what tells of this host's topology.")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--timeout", type=float, default=TIMEOUT_S, help="seconds a tool may take")
+    parser.add_argument(
+        "--timeout", type=_seconds, default=TIMEOUT_S, help="seconds a tool may take"
+    )
     given: Any = parser.parse_args(arguments)
     try:
         outcomes = collect(given.folder, timeout_s=given.timeout)

@@ -6,9 +6,10 @@ import json
 import re
 from typing import Any
 
-#: Control characters (with DEL and C1), bidirectional marks, zero-width characters, surrogates.
+#: Control characters (with DEL and C1), bidirectional marks, zero-width characters, surrogates, and
+#: what no XML may hold.
 _HOSTILE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 if TYPE_CHECKING:
+    from commscope.counters.model import KernelCounters
     from commscope.parsers.rccl_log import Logs
     from commscope.topology import Topology
 
@@ -107,6 +108,7 @@ class Trace:
     reference: pa.Table | None = None  #: what rccl-tests measured on this machine (BENCHMARKS)
     logs: Logs | None = None  #: of the library, from the job that the trace is of
     topology: Topology | None = None  #: of the hosts of that job
+    counters: tuple[KernelCounters, ...] = ()  #: of kernels, from a profile of their hardware
 
     def __repr__(self) -> str:
         ranks, steps = self.ranks.num_rows, len(set(self.steps.column("step").to_pylist()))

@@ -26,6 +26,12 @@ def size(count: float) -> str:
     return f"{count:,.0f} B"
 
 
+def size_range(least: float, most: float) -> str:
+    """Sizes from the least to the most; one where they are shown alike."""
+    low, high = size(least), size(most)
+    return low if low == high else f"{low} to {high}"
+
+
 def percent(share: float | None) -> str:
     """A share of one as percent."""
     return "?" if share is None else f"{100 * share:.1f} %"

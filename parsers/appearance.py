@@ -16,7 +16,6 @@ _LOOKS = (
     (rb"\A\x7fELF", "a program or a library"),
     (rb"\A7z\xbc\xaf\x27\x1c", "a 7z archive"),
     (rb"\A(?:\x04\x22\x4d\x18|\x1f\x9d)", "compressed in a way that is not supported"),
-    (rb'\A\s*\{\s*"rocprofiler-sdk-tool"', "rocprofv3 results"),
     (rb"\A\s*<", "an HTML or XML document"),
     (rb'\A(?:\xef\xbb\xbf)?\s*(?:\{\s*(?:["}]|\Z)|\[\s*[\[\]{"0-9-])', "JSON without trace events"),
     (rb'\A"[^"]*"\s*\Z', "JSON without trace events"),

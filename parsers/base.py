@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -27,6 +27,7 @@ class Match:
 
     confidence: Confidence
     reason: str
+    unread: str | None = None  #: what the file is, where it is of the format but no trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,14 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
+class Companion:
+    """A file that was read together with another one, into the same tables."""
+
+    input: Input
+    health: Health
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """One file read: tables of ``commscope.schema.PARSED_*``, times as the file gives them.
 
@@ -91,6 +100,7 @@ class Reading:
     events: pa.Table
     host: pa.Table
     collectives: pa.Table
+    companions: tuple[Companion, ...] = ()  #: further files that are in the tables
 
 
 #: Called with (bytes read, bytes in all or null) as a file is read.
@@ -121,4 +131,16 @@ class Parser(Protocol):
 
     def read(self, source: Source, progress: Progress) -> Iterable[Reading]:
         """The file's readings, raising CorruptTrace where nothing usable could be read."""
+        ...
+
+
+@runtime_checkable
+class GroupingParser(Parser, Protocol):
+    """A format of several files a process, which are read together.
+
+    ``read`` gets one of them as the source, and the others as its ``companions``.
+    """
+
+    def group(self, source: Source) -> str:
+        """A key that is the same for the files of one process, judging by their names."""
         ...

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from commscope.errors import CorruptTrace, FormatError
+from commscope.parsers.base import Progress
 from commscope.parsers.opening import Source, open_blocks
 
 
-def read_whole(source: Source, most_bytes: int) -> bytes:
+def _silent(_done: int, _total: int | None) -> None:
+    pass
+
+
+def read_whole(source: Source, most_bytes: int, progress: Progress = _silent) -> bytes:
     """The decompressed bytes of a source.
 
     Raises FormatError where there are more than the limit, CorruptTrace where its compression is
@@ -17,6 +22,7 @@ def read_whole(source: Source, most_bytes: int) -> bytes:
         for block in blocks:
             parts.append(block)
             size += len(block)
+            progress(blocks.bytes_read, source.size)
             if size > most_bytes:
                 most = f"more than {most_bytes >> 20} MiB"
                 raise FormatError(f"{source.label}: {most}, which no file of its kind has")

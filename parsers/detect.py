@@ -32,13 +32,19 @@ def opinions(head: bytes, source: Source) -> list[Opinion]:
 
 
 def choose_parser(head: bytes, source: Source, wanted: str | None) -> Parser:
-    """The parser named by the user, else the most confident one.
+    """The parser named by the user, else the most confident one; raises as ``choose``."""
+    return choose(head, source, wanted).parser
+
+
+def choose(head: bytes, source: Source, wanted: str | None) -> Opinion:
+    """The opinion of the parser named by the user, else of the most confident one.
 
     Raises UsageError where no parser has the wanted name, UnknownFormat where none recognises
     the file, AmbiguousFormat where several do equally.
     """
     if wanted is not None:
-        return _named(wanted)
+        parser = _named(wanted)
+        return Opinion(parser, parser.match(head, source))
     found = opinions(head, source)
     best = [o for o in found if o.match.confidence == found[0].match.confidence]
     if not head or found[0].match.confidence == Confidence.NONE:
@@ -46,7 +52,7 @@ def choose_parser(head: bytes, source: Source, wanted: str | None) -> Parser:
     if len(best) > 1:
         names = " and ".join(o.parser.name for o in best)
         raise AmbiguousFormat(f"{source.label}: fits {names}; choose with --parser NAME")
-    return best[0].parser
+    return best[0]
 
 
 def _named(wanted: str) -> Parser:

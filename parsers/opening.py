@@ -57,6 +57,7 @@ class Source:
     modified: int | None = None  #: time of the last change, ns
     named: bool = True  #: the user named it, rather than a folder, archive or pattern with it
     extent: Extent | None = None  #: where the member lies in its archive
+    companions: tuple[Source, ...] = ()  #: further files of its group, read with it
 
 
 class _File:

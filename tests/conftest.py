@@ -16,6 +16,9 @@ settings.register_profile("here", deadline=None)
 settings.register_profile("gate", deadline=None, derandomize=True)
 settings.load_profile("gate" if os.environ.get("CI") else "here")
 
+# No test may read what another one, or a developer, left in the user's cache.
+os.environ["COMMSCOPE_NO_CACHE"] = "1"
+
 _TABLE = pytest.StashKey[CaseTable]()
 
 

@@ -165,6 +165,9 @@ def test_only_variables_of_communication_are_kept(
         ("HF_TOKEN", False),
         ("NCCL_PASSWORD", False),
         ("NCCL_debug", False),
+        ("MLX5_PWD", False),
+        ("UCX_PWD_FILE", False),
+        ("NCCL_DB_PW", False),
         ("XNCCL_DEBUG", False),
     ],
 )
@@ -236,3 +239,13 @@ def test_a_folder_that_cannot_be_written_is_said(
     (tmp_path / "file").write_bytes(b"")
     assert collect.main([str(tmp_path / "file" / "out")]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "1e300", "0", "-1", "soon"])
+def test_a_limit_of_time_that_cannot_be_waited_for_is_refused(
+    seconds: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        collect.main([str(tmp_path / "out"), "--timeout", seconds])
+    assert "--timeout" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -41,6 +41,7 @@ def test_ordinary_text_stays(text: str) -> None:
         ("a\u202eb", "a\ufffdb"),
         ("a\ud800b", "a\ufffdb"),
         ("zero\u200bwidth", "zero\ufffdwidth"),
+        ("no\ufffexml\uffff", "no\ufffdxml\ufffd"),
     ],
 )
 def test_hostile_text_is_replaced_one_to_one(text: str, expected: str) -> None:

@@ -18,7 +18,14 @@ import click
 import pyarrow as pa
 
 import commscope
-from commscope import log_schema, neighbor_schema, sample_traces, schema, topology_schema
+from commscope import (
+    counter_schema,
+    log_schema,
+    neighbor_schema,
+    sample_traces,
+    schema,
+    topology_schema,
+)
 from commscope.analysis.result import Analysis, analyse
 from commscope.cli.main import cli
 from commscope.findings.log_rules import BUILT_IN_LOG
@@ -50,12 +57,13 @@ def _cell(text: str) -> str:
 # Tables of the schema
 
 
-_SCHEMAS = (schema, log_schema, neighbor_schema, topology_schema)
+_SCHEMAS = (schema, log_schema, neighbor_schema, topology_schema, counter_schema)
 _TABLES = {
     **schema.TABLES,
     **log_schema.LOG_TABLES,
     **neighbor_schema.NEIGHBOR_TABLES,
     **topology_schema.TOPOLOGY_TABLES,
+    **counter_schema.COUNTER_TABLES,
 }
 
 
@@ -107,7 +115,8 @@ def parser_section(name: str) -> str:
     """What one parser says of itself."""
     (parser,) = (parser for parser in PARSERS if parser.name == name)
     suffixes = ", ".join(f"`{suffix}`" for suffix in parser.suffixes)
-    return f"## {parser.name}\n\n{parser.description}. Usual names: {suffixes}."
+    names = f" Usual names: {suffixes}." if suffixes else ""
+    return f"## {parser.name}\n\n{parser.description}.{names}"
 
 
 # Rules of trust

@@ -12,16 +12,20 @@ from rich.console import Console
 from commscope.cli.options import FORMAT, OUTPUT, QUIET
 from commscope.cli.output import check_output, chosen_style, show, write
 from commscope.cli.progress import reading_progress
-from commscope.collect import TIMEOUT_S, collect
+from commscope.collect import MOST_TIMEOUT_S, TIMEOUT_S, collect, is_timeout
 from commscope.engine.topology import load_topology
 from commscope.errors import UsageError
+from commscope.report.env_json import env_dict
 from commscope.report.svg_links import svg_of
 from commscope.report.text_env import print_env, print_env_verdict
 from commscope.sanitize import json_text
 from commscope.topology.model import Topology
-from commscope.topology.summary import expectations
 
-SCHEMA = "commscope.env/1"
+
+def _checked(timeout: float) -> float:
+    if not is_timeout(timeout):
+        raise click.BadParameter(f"give more than 0 and at most {MOST_TIMEOUT_S:,.0f}")
+    return timeout
 
 
 @click.command(short_help="How the GPUs of a host are joined, and what their links allow.")
@@ -34,11 +38,12 @@ SCHEMA = "commscope.env/1"
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=float,
+    callback=lambda _context, _option, value: _checked(value),
     default=TIMEOUT_S,
     show_default=True,
     metavar="S",
-    help="Seconds that a tool may take with --save.",
+    help="Seconds that a tool may take with --save, at most a day.",
 )
 @click.option(
     "--svg",
@@ -59,8 +64,8 @@ def env(
     """
     if not paths and save is None:
         raise UsageError("no input was given; name a file or a folder, or use --save DIR")
-    for file in (shown["output"], svg):
-        check_output(file, paths)
+    check_output(shown["output"], paths)
+    check_output(svg, paths, option="--svg")
     if save is not None:
         _save(save, timeout)
     given = [*paths, *([] if save is None else [str(save)])]
@@ -87,8 +92,6 @@ def _show(topology: Topology, *, style: str | None, output: Path | None, quiet: 
         (print_env_verdict if quiet else print_env)(topology, console)
 
     if chosen_style(style, output) == "json":
-        expected = [found.to_dict() for found in expectations(topology)]
-        document = {"schema": SCHEMA, **topology.to_dict(), "expected": expected}
-        write(json_text(document), output)
+        write(json_text(env_dict(topology)), output)
     else:
         show(draw, output)

@@ -18,6 +18,8 @@ from commscope.sanitize import json_text, plain
 from commscope.units import size, span
 
 SCHEMA = "commscope.inspect/1"
+#: Of parsers that do not know a file nothing is said: they are many.
+_UNKNOWN = "none"
 
 
 @click.command(short_help="What a file is, what it holds, what was lost.")
@@ -57,8 +59,14 @@ def _file(file: Inspection) -> Iterator[str]:
         return
     yield head
     for match in file.matches:
-        chosen = "read by " if match.parser == file.parser else "not by "
-        yield _row(chosen + match.parser, f"{match.reason} ({match.confidence})")
+        is_chosen = match.parser == file.parser
+        if is_chosen or match.confidence != _UNKNOWN:
+            chosen = "read by " if is_chosen else "not by "
+            yield _row(chosen + match.parser, f"{match.reason} ({match.confidence})")
+    if file.unread:
+        yield _row("not needed", file.unread)
+    if file.group is not None:
+        yield _row("group", f"{file.group}: its files are read together")
     if file.error:
         yield _row("unreadable", file.error)
     for holding in file.holds:

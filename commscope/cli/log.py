@@ -51,7 +51,7 @@ def log(  # noqa: PLR0917 - one argument an option
     with reading_progress(quiet=quiet) as progress:
         loaded, neighbors = load_job_files(paths, progress)
     report = build_log_report(loaded, neighbors, limits)
-    texts = quoted_lines(paths, report.summary.files, lines_of(report.findings))
+    texts = quoted_lines(loaded.logs.sources, lines_of(report.findings))
     report = replace(report, findings=with_texts(report.findings, texts))
 
     def draw(console: Console) -> None:

@@ -15,8 +15,8 @@ from commscope.sanitize import plain
 
 #: Every command by its name: its module holds a click command of the same name.
 COMMANDS = (
-    *("analyze", "collectives", "env", "explain", "gaps"),
-    *("inspect", "kernels", "log", "rules", "stragglers"),
+    *("analyze", "cache", "collectives", "convert", "env", "explain", "gaps"),
+    *("inspect", "kernels", "log", "omniperf", "rules", "stragglers"),
 )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 import click
 
 from commscope.api import load
+from commscope.cli.cached import NO_CACHE, chosen_cache
 from commscope.cli.progress import reading_progress
 from commscope.config import find_config
 from commscope.errors import UsageError
@@ -48,6 +49,8 @@ _READING = (
                  help="Log of RCCL or NCCL (NCCL_DEBUG=INFO), or a folder of them."),
     click.option("--topology", multiple=True, metavar="FILE",
                  help="Output of rocm-smi, amd-smi or the like, or a folder of env --save."),
+    click.option("--counters", multiple=True, metavar="DIR",
+                 help="Profile of omniperf or rocprof-compute: what binds slowed kernels."),
     click.option("--rank", "ranks", multiple=True, metavar="N=FILE",
                  help="Rank of a file that does not tell it."),
     click.option("--capture", metavar="N|all", callback=lambda *given: _capture(given[-1]),
@@ -67,6 +70,7 @@ _READING = (
                  help="Output of rccl-tests or nccl-tests: what to expect of this machine."),
     click.option("--unprofiled-step-ms", type=click.FloatRange(0, min_open=True), metavar="MS",
                  help="How long a step takes without the profiler."),
+    NO_CACHE,
 )  # fmt: skip
 _RANK = re.compile(r"([0-9]{1,9})=(.+)", re.DOTALL)
 
@@ -77,7 +81,13 @@ def reading_options(command: Command) -> Command:
 
 
 def read_trace(
-    paths: Sequence[str], ranks: Sequence[str], config: Path | None, quiet: bool, **given: Any
+    paths: Sequence[str],
+    ranks: Sequence[str],
+    config: Path | None,
+    quiet: bool,
+    *,
+    no_cache: bool,
+    **given: Any,
 ) -> Trace:
     """Loads a trace as the reading options say, with progress on standard error."""
     with reading_progress(quiet=quiet) as progress:
@@ -86,6 +96,7 @@ def read_trace(
             ranks=_ranks(ranks),
             default_patterns=find_config(config).patterns,
             progress=progress,
+            cache=chosen_cache(no_cache=no_cache),
             **given,
         )
 

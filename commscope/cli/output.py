@@ -37,7 +37,13 @@ def chosen_style(style: str | None, output: Path | None) -> str:
     return "json" if suffix == ".json" else "text"
 
 
-def check_output(output: Path | None, inputs: Sequence[str], config: Path | None = None) -> None:
+def check_output(
+    output: Path | None,
+    inputs: Sequence[str],
+    config: Path | None = None,
+    *,
+    option: str = "--output",
+) -> None:
     """Finds out before the work begins that the output file cannot be written.
 
     Raises UsageError where it is a folder, where its folder is missing, and where it is something
@@ -46,12 +52,12 @@ def check_output(output: Path | None, inputs: Sequence[str], config: Path | None
     if output is None:
         return
     if output.is_dir():
-        raise UsageError(f"--output {output}: is a folder; name a file in it")
+        raise UsageError(f"{option} {output}: is a folder; name a file in it")
     if not output.parent.is_dir():
-        raise UsageError(f"--output {output}: there is no folder {output.parent}")
+        raise UsageError(f"{option} {output}: there is no folder {output.parent}")
     if output.is_file() and _is_read(output, inputs, config or DEFAULT_FILE):
         raise UsageError(
-            f"--output {output}: is among the files that are read and would be lost; "
+            f"{option} {output}: is among the files that are read and would be lost; "
             "choose another name or folder"
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,6 @@ import click
 from commscope.api import analyze
 from commscope.cli.options import read_trace
 from commscope.config import find_config
-from commscope.engine.quotes import quoted_lines
-from commscope.findings.log_rules import lines_of, with_texts
 from commscope.report.model import Report
 
 THRESHOLD = click.option(
@@ -28,9 +25,4 @@ def analyze_as_set(
     """The report of what the reading options say, by the thresholds of options and file."""
     trace = read_trace(config=config, quiet=quiet, **reading)
     given = find_config(config).thresholds
-    report = analyze(trace, thresholds=thresholds, default_thresholds=given)
-    if trace.logs is None:
-        return report
-    paths = (*reading["paths"], *reading["logs"])
-    texts = quoted_lines(paths, trace.logs.files, lines_of(report.findings))
-    return replace(report, findings=with_texts(report.findings, texts))
+    return analyze(trace, thresholds=thresholds, default_thresholds=given)

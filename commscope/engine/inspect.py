@@ -19,8 +19,8 @@ from commscope.errors import (
     UsageError,
 )
 from commscope.parsers.appearance import looks_like
-from commscope.parsers.base import Facts, Health, Progress, Reading
-from commscope.parsers.detect import choose_parser, opinions
+from commscope.parsers.base import Facts, GroupingParser, Health, Progress, Reading
+from commscope.parsers.detect import choose, opinions
 from commscope.parsers.opening import Source, open_session, read_head
 from commscope.parsers.sources import find_sources
 
@@ -57,6 +57,8 @@ class Inspection:
     bytes: int | None  #: as stored; null where the source is a pipe
     parser: str | None  #: the one that reads it; null where none does
     matches: tuple[ParserMatch, ...] = ()  #: most confident first
+    unread: str | None = None  #: what it is, where it is of the format but no trace
+    group: str | None = None  #: files of one group are read together; null: it is read alone
     error: str | None = None  #: why it could not be read
     holds: tuple[Holding, ...] = ()
 
@@ -91,12 +93,17 @@ def _inspect(source: Source, wanted: str | None, report: Progress) -> Inspection
         return replace(found, error=_reason(error, source))
     found = replace(found, matches=_matches(head, source))
     try:
-        parser = choose_parser(head, source, wanted)
+        chosen = choose(head, source, wanted)
     except UnknownFormat:
         return replace(found, error=f"no trace: {looks_like(head, source.size)}")
     except AmbiguousFormat as error:
         return replace(found, error=_reason(error, source))
-    found = replace(found, parser=parser.name)
+    parser, unread = chosen.parser, chosen.match.unread
+    found = replace(found, parser=parser.name, unread=unread)
+    if unread is not None:
+        return found
+    if isinstance(parser, GroupingParser):
+        found = replace(found, group=parser.group(source))
     try:
         return replace(found, holds=tuple(map(_holding, read_source(source, parser, report))))
     except (FormatError, UsageError) as error:

@@ -6,16 +6,19 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from commscope.engine.cache import NoCache, ReadingCache
+from commscope.engine.grouping import grouped
 from commscope.engine.logs import logs_beside, shows_records
 from commscope.engine.parallel import read_in_parallel
 from commscope.engine.reading import Outcome, RunProgress, progress_of, silent, try_source
 from commscope.engine.topology import find_topology, load_topology
+from commscope.engine.twice import without_twice_read
 from commscope.engine.unprofiled import step_times
 from commscope.errors import CorruptTrace, FormatError, NoDeviceEvents, UnknownFormat, UsageError
 from commscope.normalize import Options, normalize
 from commscope.parsers.appearance import looks_like
 from commscope.parsers.base import Parser, Reading
-from commscope.parsers.detect import choose_parser, known_formats
+from commscope.parsers.detect import choose, known_formats
 from commscope.parsers.opening import Source, open_session, read_head
 from commscope.parsers.sources import find_sources
 from commscope.parsers.topology import formats_of
@@ -24,14 +27,15 @@ from commscope.trace import Note, Trace
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class JobPaths:
     """Paths of what belongs to the job and is no trace."""
 
     logs: Sequence[str | os.PathLike[str]] = ()
     topology: Sequence[str | os.PathLike[str]] = ()
 
 
-NOTHING = Beside()
+_NO_CACHE = NoCache()
+NOTHING = JobPaths()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +65,14 @@ class _Plan:
         return [Note("files", f"left out, no trace: {_shown(names)}")] if names else []
 
 
-def load_trace(
+def load_trace(  # noqa: PLR0913 - what to read, and four ways to read it
     paths: Sequence[str | os.PathLike[str]],
     options: Options,
     *,
-    beside: Beside = NOTHING,
+    beside: JobPaths = NOTHING,
     parser: str | None = None,
     progress: RunProgress = silent,
+    cache: ReadingCache = _NO_CACHE,
 ) -> Trace:
     """Reads files, folders, patterns, archives or ``-`` into one trace.
 
@@ -80,7 +85,8 @@ def load_trace(
         hosts = _topology(paths if plan.others else (), beside.topology, progress)
         used = [] if found is None else [file.file for file in found.logs.files]
         used += [] if hosts is None else hosts.files
-        trace = _read(plan, plan.left_out(used), options, progress)
+        says = [Note("files", note) for note in (found.notes if found else ())]
+        trace = _read(plan, plan.left_out(used) + says, options, progress, cache)
     return replace(trace, logs=None if found is None else found.logs, topology=hosts)
 
 
@@ -91,7 +97,8 @@ def _topology(
 ) -> Topology | None:
     """The topology that lies beside traces, with that which is given: this must be one."""
     if given:
-        return load_topology([*beside, *given], progress)
+        told = load_topology(given, progress)
+        return load_topology([*beside, *given], progress) if beside else told
     return find_topology(beside, progress) if beside else None
 
 
@@ -100,9 +107,10 @@ def _read(
     says: Sequence[Note],
     options: Options,
     progress: RunProgress,
+    cache: ReadingCache,
 ) -> Trace:
     """The trace of a plan, with what is to be said of other files."""
-    readings, notes = _read_all(plan.chosen, progress)
+    readings, notes = _read_all(plan.chosen, progress, cache)
     trace = _normalized(readings, options)
     return replace(
         trace,
@@ -137,7 +145,7 @@ def _plan(paths: Sequence[str | os.PathLike[str]], wanted: str | None) -> _Plan:
     notes = [Note("files", says) for says in found.notes]
     notes += [Note("files", f"left out: {error}") for error in plan.failed]
     step_ns = max(plan.step_times, default=None)
-    return _Plan(tuple(plan.chosen), tuple(plan.others), tuple(notes), step_ns)
+    return _Plan(tuple(grouped(plan.chosen)), tuple(plan.others), tuple(notes), step_ns)
 
 
 @dataclass(slots=True)
@@ -157,13 +165,21 @@ class _Choice:
             self.failed.append(error)
             return
         try:
-            self.chosen.append((source, choose_parser(head, source, wanted)))
+            opinion = choose(head, source, wanted)
         except UnknownFormat:
             # A shell gives the second file of ``--log rccl*.log`` without the option.
             if source.named and not (shows_records(head) or formats_of(head)):
                 raise
-            self.others.append(_Other(source, looks_like(head, source.size)))
+            self._pass_over(source, looks_like(head, source.size))
             self.step_times += step_times(head, source)
+            return
+        if opinion.match.unread is None:
+            self.chosen.append((source, opinion.parser))
+        else:
+            self._pass_over(source, opinion.match.unread)
+
+    def _pass_over(self, source: Source, looks: str) -> None:
+        self.others.append(_Other(source, looks))
 
     def nothing(self) -> FormatError | UsageError:
         """Why nothing was chosen."""
@@ -180,32 +196,43 @@ def _shown(labels: Sequence[str]) -> str:
 
 
 def _read_all(
-    chosen: Sequence[tuple[Source, Parser]], progress: RunProgress
+    chosen: Sequence[tuple[Source, Parser]], progress: RunProgress, cache: ReadingCache
 ) -> tuple[list[Reading], list[Note]]:
     """Reads every file; of several, one that cannot be read is left out and said."""
     readings: list[Reading] = []
     failed: list[FormatError | UsageError] = []
-    for outcome in _outcomes(chosen, progress):
+    for outcome in _outcomes(chosen, progress, cache):
         if isinstance(outcome, list):
             readings += outcome
         else:
             failed.append(outcome)
     if failed and not readings:
         raise failed[0]
-    return readings, [Note(_topic(error), f"left out: {error}") for error in failed]
+    kept, notes = without_twice_read(readings)
+    return kept, notes + [Note(_topic(error), f"left out: {error}") for error in failed]
 
 
 def _topic(error: FormatError | UsageError) -> str:
     return "damage" if isinstance(error, CorruptTrace) else "files"
 
 
-def _outcomes(chosen: Sequence[tuple[Source, Parser]], progress: RunProgress) -> Iterator[Outcome]:
-    """What became of each file, in order."""
+def _outcomes(
+    chosen: Sequence[tuple[Source, Parser]], progress: RunProgress, cache: ReadingCache
+) -> Iterator[Outcome]:
+    """What became of each file, in order; what is read anew is kept."""
     jobs = dict(enumerate(chosen, 1))
     reports = {
         number: progress_of(progress, source, number, len(jobs))
         for number, (source, _) in jobs.items()
     }
-    done = read_in_parallel(jobs, lambda number, *told: reports[number](*told))
+    kept = {n: found for n, job in jobs.items() if (found := cache.get(*job)) is not None}
+    new = {number: job for number, job in jobs.items() if number not in kept}
+    done = read_in_parallel(new, lambda number, *told: reports[number](*told))
     for number, job in jobs.items():
-        yield done[number] if number in done else try_source(*job, reports[number])
+        if number in kept:
+            yield kept[number]
+            continue
+        outcome = done[number] if number in done else try_source(*job, reports[number])
+        if isinstance(outcome, list):
+            cache.put(*job, outcome)
+        yield outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from commscope.engine.reading import RunProgress, progress_of, silent
@@ -12,7 +12,7 @@ from commscope.errors import UnknownFormat, UsageError
 from commscope.parsers.appearance import looks_like
 from commscope.parsers.base import Confidence
 from commscope.parsers.detect import opinions
-from commscope.parsers.opening import Source, open_session, read_head
+from commscope.parsers.opening import Source, open_blocks, open_session, read_head
 from commscope.parsers.rccl_log import LogFile, LogReader, Logs
 from commscope.parsers.sources import find_sources
 
@@ -51,23 +51,35 @@ def logs_beside(
     Call it in an open session. Of files that nobody named, only those are read that may be a log.
     Raises UnknownFormat where ``paths`` hold no record of RCCL or NCCL.
     """
-    given = find_sources(paths).sources if paths else ()
-    twice = {source.path for source in given}
+    found = find_sources(paths).sources if paths else ()
+    twice = {source.path for source in found}
     near = [s for s in sources if s.path not in twice and _may_be_log(s)]
+    labels = {source.label for source in near}
+    given = [_renamed(source, labels) for source in found]
     loaded = _read([*near, *given], (), progress)
     named = {source.label for source in given}
+    told = tuple(f"{name}: " for name in named)
+    notes = tuple(note for note in loaded.notes if note.startswith(told)) if told else ()
     if given and not any(file.file in named for file in loaded.logs.files):
-        raise UnknownFormat(_nothing(loaded.notes))
-    return loaded if loaded.logs.files else None
+        raise UnknownFormat(_nothing(notes))
+    return LoadedLogs(loaded.logs, notes) if loaded.logs.files else None
+
+
+def _renamed(source: Source, taken: Collection[str]) -> Source:
+    """The file under a name that none of the others has: with as many folders as that takes."""
+    name, folders = source.label, list(source.path.parent.parts) if source.path else []
+    while name in taken and folders:
+        name = f"{folders.pop()}/{name}"
+    return replace(source, label=name)
 
 
 def _read(sources: Sequence[Source], notes: Sequence[str], progress: RunProgress) -> LoadedLogs:
     """The logs among the files, those without a record left out."""
-    reader, says = LogReader(), list(notes)
+    reader, says, seen = LogReader(), list(notes), _Seen()
     for number, source in enumerate(sources, 1):
         report = progress_of(progress, source, number, len(sources))
         try:
-            why_not = _why_no_log(source)
+            why_not = _why_no_log(source) or seen.why_again(source)
             file = None if why_not else reader.read(source, report)
         except UsageError as error:
             if source.named:
@@ -79,6 +91,30 @@ def _read(sources: Sequence[Source], notes: Sequence[str], progress: RunProgress
             says.append(why_not)
     logs = reader.finish()
     return LoadedLogs(replace(logs, files=tuple(filter(_holds_records, logs.files))), tuple(says))
+
+
+class _Seen:
+    """The files that were read, by size and first bytes: a copy would count all calls twice."""
+
+    def __init__(self) -> None:
+        self._sources: dict[tuple[int, bytes], list[Source]] = {}
+
+    def why_again(self, source: Source) -> str | None:
+        """Why a file is not read: it is a copy of another one; null where it is not."""
+        if source.path is None or source.size is None:
+            return None
+        alike = self._sources.setdefault((source.size, read_head(source)), [])
+        twin = next((other for other in alike if _is_copy(source, other)), None)
+        if twin is not None:
+            return f"{source.label}: is a copy of {twin.label}, which was read"
+        alike.append(source)
+        return None
+
+
+def _is_copy(one: Source, other: Source) -> bool:
+    """Whether two files of one size hold the same."""
+    with open_blocks(one) as first, open_blocks(other) as second:
+        return all(a == b for a, b in zip(first, second))
 
 
 #: What a process writes where it writes nothing else before the library speaks.

@@ -12,9 +12,9 @@ from commscope.errors import FormatError, UnknownFormat, UsageError
 from commscope.neighbor_schema import NEIGHBOR_TABLES
 from commscope.parsers import flight_recorder, inspector, perf_tests, ras
 from commscope.parsers.bounded import read_whole
-from commscope.parsers.collected import Collected
 from commscope.parsers.numbered import NumberedLines
 from commscope.parsers.opening import Source, open_session, read_head
+from commscope.parsers.row_builder import RowBuilder
 from commscope.parsers.sources import find_sources
 
 _HEAD_BYTES = 64 << 10
@@ -22,6 +22,8 @@ _HEAD_BYTES = 64 << 10
 _LONG_HEAD_BYTES = 4 << 20
 _MOST_DOCUMENT_BYTES = 256 << 20
 _MOST_NAMED = 3
+_PICKLE = b"\x80"
+_TRACE = b'"traceEvents"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class _Reader:
     """Reads one file after the other into the same tables."""
 
     def __init__(self) -> None:
-        self._tables = {name: Collected(it, name) for name, it in NEIGHBOR_TABLES.items()}
+        self._tables = {name: RowBuilder(it, name) for name, it in NEIGHBOR_TABLES.items()}
         self._files: list[NeighborFile] = []
         self._notes: list[str] = []
         self._refused: FormatError | None = None
@@ -102,7 +104,7 @@ class _Reader:
             raise self._refused
         if not self._files and not self._notes:
             return None
-        tables = {name: collected.table() for name, collected in self._tables.items()}
+        tables = {name: rows.table() for name, rows in self._tables.items()}
         return Neighbors(tuple(self._files), tables, tuple(self._notes))
 
     def _lines(self, source: Source) -> Iterator[tuple[int, bytes]]:
@@ -174,8 +176,12 @@ _TEXTS: tuple[tuple[Callable[[bytes], bool], _Read], ...] = (
 def _kinds(source: Source) -> list[_Read]:
     """How to read a file; not at all where it is no neighbour of a log."""
     head = read_head(source, _HEAD_BYTES)
+    if _TRACE in head:
+        return []
+    if source.named and head[:1] == _PICKLE and not flight_recorder.looks_like_dump(head):
+        return [_Reader.dump]  # a pickle that somebody gives is refused with a reason
     start = head.lstrip(b"\r\n\t OK")[:1]
-    if start == b"{" or head[:1] == b"\x80":
+    if start == b"{" or head[:1] == _PICKLE:
         return next(([read] for fits, read in _DOCUMENTS if fits(head)), [])
     head = read_head(source, _LONG_HEAD_BYTES).replace(b"\0", b"")
     return [read for fits, read in _TEXTS if fits(head)]

@@ -31,6 +31,7 @@ JobProgress = Callable[[int, int, "int | None"], None]
 _LEAST_BYTES = 64 << 20
 #: Text is some ten times as long as it is compressed.
 _PACKED = 10
+_PLAIN = (".json", ".csv")
 #: A process takes some 200 MB.
 _MOST_PROCESSES = 8
 #: Isolated, so that nothing is imported from the current folder unless the caller does so too.
@@ -58,15 +59,19 @@ def read_in_parallel(jobs: Mapping[int, Job], progress: JobProgress) -> dict[int
 
 
 def _can_be_shared(source: Source, parser: Parser) -> bool:
-    """Whether another process can open the file, and has the parser: plug-ins never promised it."""
-    is_file = source.path is not None and source.member is None and source.size is not None
-    return is_file and parser in PARSERS
+    """Whether another process can open all files and has the parser: plug-ins never promised it."""
+    return all(map(_is_file, (source, *source.companions))) and parser in PARSERS
+
+
+def _is_file(source: Source) -> bool:
+    return source.path is not None and source.member is None and source.size is not None
 
 
 def _text_bytes(source: Source) -> int:
     """How much text there is to be read, roughly."""
-    is_plain = source.path is not None and source.path.suffix == ".json"
-    return (source.size or 0) * (1 if is_plain else _PACKED)
+    is_plain = source.path is not None and source.path.suffix in _PLAIN
+    size = (source.size or 0) * (1 if is_plain else _PACKED)
+    return size + sum(map(_text_bytes, source.companions))
 
 
 def _start(stack: ExitStack, count: int) -> list[_Worker]:

@@ -8,10 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from commscope.errors import UsageError
 from commscope.parsers.opening import Source, open_blocks, open_session
-from commscope.parsers.rccl_log import LogFile
-from commscope.parsers.rccl_log.environment import is_allowed
 from commscope.parsers.rccl_log.lines import Lines
-from commscope.parsers.sources import find_sources
+from commscope.secrets_filter import MOST_LOOKED_AT, without_secrets
 
 #: A quoted line is cut behind so many characters.
 MOST_CHARACTERS = 400
@@ -19,44 +17,42 @@ _BLOCK_BYTES = 1 << 20
 #: Pieces of a line that hold what is quoted, rather than a progress bar.
 _TELLING = re.compile(rb"NCCL |\[FATAL ERROR\]|[Ww]atchdog|\[PG |version")
 _HEAD = re.compile(
-    r"(?:\[\d{4}-\d\d-\d\d[^\]]{0,30}\] ?)?[\w.-]{1,255}:\d{1,10}:\d{1,10} |NCCL [A-Z]+ "
+    r"(?:\[\d{4}-\d\d-\d\d[^\]]{0,30}\] ?)?(?<![\w.-])[\w.-]{1,255}:\d{1,10}:\d{1,10} |NCCL [A-Z]+ "
 )
-_SET = re.compile(r"\b([A-Za-z_]\w{0,79})( set (?:by \w+ )?to )(\S.{0,400})")
-_VARIABLE = re.compile(r"\b([A-Z][A-Z0-9_]{3,79})(=)(\S{1,400})")
-_SECRET = re.compile(
-    r"(?i:(?:token|secret|passw\w*|credential\w*|api[_-]?key|authorization|bearer)s?[\"']?"
-    r"(?: ?[:=] ?| )[\"']?(?:(?:bearer|basic) )?)\S{1,400}"
-    r"|\b(?:hf_|gh[opsu]_|github_pat_|glpat-|sk-|xox[a-z]-|AKIA|eyJ)[\w.-]{8,400}"
-    r"|(?<=://)[^\s/@]{1,200}:[^\s/@]{1,200}(?=@)"
-    r"|(?<![\w/.-])(?=[A-Za-z0-9+_-]{0,400}[A-Z])(?=[A-Za-z0-9+_-]{0,400}[a-z])"
-    r"(?=[A-Za-z0-9+_-]{0,400}\d)[A-Za-z0-9+_-]{32,400}=*(?![\w/.])"
-)
-_HIDDEN = "***"
 
 
 def quoted_lines(
-    paths: Sequence[str | os.PathLike[str]],
-    files: Sequence[LogFile],
-    wanted: Mapping[str, Collection[int]],
+    sources: Mapping[str, Source], wanted: Mapping[str, Collection[int]]
 ) -> dict[tuple[str, int], str]:
     """The text of lines, by name of the file and number.
 
     Each file is read once, up to the last line that is wanted. Missing are the lines of standard
-    input, which is gone, and of files that have another size by now, or cannot be read any more.
+    input, which is gone, and of files that were changed since, or cannot be read any more.
     """
-    sizes = {file.file: file.bytes for file in files}
     found: dict[tuple[str, int], str] = {}
     with open_session():
-        for source in find_sources(paths).sources:
-            numbers = wanted.get(source.label)
-            if not numbers or source.path is None or source.size != sizes.get(source.label):
+        for name, numbers in wanted.items():
+            source = sources.get(name)
+            if source is None or not _is_as_it_was(source):
                 continue
             try:
                 for number, text in _lines(source, numbers):
-                    found[source.label, number] = text
+                    found[name, number] = text
             except UsageError:  # it was there a moment ago: without the quote the finding stands
                 continue
     return found
+
+
+def _is_as_it_was(source: Source) -> bool:
+    """Whether a file, or the archive that holds it, was not changed since it was found."""
+    if source.path is None:
+        return False
+    try:
+        now = os.stat(source.path)
+    except OSError:
+        return False
+    whole = source.member is None and source.size is not None
+    return (not whole or source.size == now.st_size) and source.modified in (None, now.st_mtime_ns)
 
 
 def _lines(source: Source, wanted: Collection[int]) -> Iterator[tuple[int, str]]:
@@ -80,16 +76,6 @@ def _piece(numbers: Sequence[int], texts: list[bytes], number: int) -> bytes:
 def safe(line: bytes) -> str:
     """A line as it may be shown: from its record on, and without what may be secret."""
     text = line.decode("utf-8", "replace").strip()
-    head = _HEAD.search(text)
-    text = text[head.start() :] if head else text
-    # Cut with room to spare: what is hidden must not be cut into something that is not.
-    text = text[: 2 * MOST_CHARACTERS]
-    for pattern in (_SET, _VARIABLE):
-        text = pattern.sub(_allowed, text)
-    text = _SECRET.sub(_HIDDEN, text)
+    head = _HEAD.search(text, 0, MOST_LOOKED_AT)
+    text = without_secrets(text[head.start() :] if head else text)
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "\u2026"
-
-
-def _allowed(found: re.Match[str]) -> str:
-    name, between, _ = found.groups()
-    return found[0] if is_allowed(name) else f"{name}{between}{_HIDDEN}"

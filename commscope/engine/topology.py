@@ -11,7 +11,8 @@ from commscope.engine.reading import RunProgress, progress_of, silent
 from commscope.errors import FormatError, UnknownFormat, UsageError
 from commscope.parsers.appearance import looks_like
 from commscope.parsers.base import Progress
-from commscope.parsers.opening import Source, open_blocks, open_session, read_head
+from commscope.parsers.bounded import read_whole
+from commscope.parsers.opening import Source, open_session, read_head
 from commscope.parsers.sources import find_sources
 from commscope.parsers.topology import MOST_BYTES, formats_of, read_topology
 from commscope.parsers.topology.rows import TopologyFile
@@ -87,19 +88,8 @@ def _add(found: _Found, source: Source, progress: Progress) -> None:
     head = read_head(source)
     formats = formats_of(head)
     if formats:
-        found.files.extend(read_topology(_whole(source, progress), source.label, formats))
+        data = read_whole(source, MOST_BYTES, progress)
+        found.files.extend(read_topology(data, source.label, formats))
     else:
         looks = looks_like(head, source.size)
         found.others.append(f"{source.label}: is {looks}, on no topology of a host")
-
-
-def _whole(source: Source, progress: Progress) -> bytes:
-    data = bytearray()
-    with open_blocks(source) as blocks:
-        for block in blocks:
-            data += block
-            progress(blocks.bytes_read, source.size)
-            if len(data) > MOST_BYTES:
-                most = f"{MOST_BYTES >> 20} MiB"
-                raise FormatError(f"{source.label}: is larger than {most}; save one output a file")
-    return bytes(data)

@@ -10,7 +10,7 @@ from commscope.columns import NONE, Int64, int64
 from commscope.findings.completeness import withhold_kernels
 from commscope.findings.lost_streams import lost_streams
 from commscope.findings.model import Check, Result
-from commscope.findings.wording import counted
+from commscope.wording import counted
 
 #: By how much a rank may fall short of the others' kernels in a step.
 MAX_SHORTFALL = 0.20

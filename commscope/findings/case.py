@@ -7,7 +7,7 @@ rank decides (DEFINITIONS 7).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,7 @@ from commscope.analysis.gaps import Gaps
 from commscope.analysis.groups import group_rows, group_sums
 from commscope.analysis.result import Analysis
 from commscope.columns import NONE, Bool, Int64, at, codes, int64, where_word
+from commscope.counters.model import KernelCounters
 from commscope.findings.model import Evidence, Finding, Grade, Metric, Trust
 from commscope.findings.withheld import is_withheld
 from commscope.intervals import Intervals, cut, measure
@@ -30,10 +31,11 @@ HIGH, MEDIUM, LOW = 0.10, 0.05, 0.02
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What the logs of the job tell: joined with the trace, and by themselves."""
+    """What else is known of the job: its logs, joined and by themselves; counters of kernels."""
 
-    joined: Joined
-    findings: tuple[Finding, ...]
+    joined: Joined | None = None
+    findings: tuple[Finding, ...] = ()
+    counters: Mapping[str, KernelCounters] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -50,6 +52,7 @@ class Case:
     step: Int64  #: the number of the step of each window
     joined: Joined | None = None  #: with the logs of the job, where there are any
     log_findings: tuple[Finding, ...] = ()  #: what the logs show by themselves
+    counters: Mapping[str, KernelCounters] = field(default_factory=dict)  #: of kernels by name
     left_ns: Int64 = field(init=False)  #: of each gap, what no finding claims; 0 if not usable
     idle_left_ns: Int64 = field(init=False)  #: of each window that counts, likewise
 
@@ -66,8 +69,11 @@ class Case:
         hidden = is_withheld(steps, trust, Metric.OVERLAP)
         counts = (~is_open if (~is_open).any() else np.ones(len(is_open), np.bool_)) & ~hidden
         usable = at(counts, analysis.gaps.window, missing=False)
-        told = (beside.joined, beside.findings) if beside else (None, ())
-        return cls(analysis, trust, usable, counts, int64(steps, "step"), *told)
+        more = Beside() if beside is None else beside
+        return cls(
+            analysis, trust, usable, counts, int64(steps, "step"),
+            more.joined, more.findings, more.counters,
+        )  # fmt: skip
 
     @property
     def gaps(self) -> Gaps:

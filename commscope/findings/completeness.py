@@ -10,8 +10,8 @@ import numpy as np
 from commscope.analysis.result import Analysis
 from commscope.columns import int64
 from commscope.findings.model import OUTSIDE, WHOLE, Check, Metric, Result, Withheld
-from commscope.findings.wording import counted, on_ranks
 from commscope.trace import SourceFile
+from commscope.wording import counted, on_ranks
 
 #: Q1, Q8: share of launches that must have found what they launched.
 MIN_COVERAGE = 0.98

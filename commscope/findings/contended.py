@@ -10,6 +10,7 @@ import pyarrow as pa
 from commscope.analysis.groups import group_sums
 from commscope.columns import Int64, int64, where_equal
 from commscope.findings.case import Case
+from commscope.findings.counted import counted_says, counted_share
 from commscope.findings.model import Advice, Evidence, Measured
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
 from commscope.intervals import intersection, union
@@ -37,11 +38,13 @@ def look_contention(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
         f"kernels run longer beside communication than alone, {case.spoken(extra[rank])} in all "
         f"(most {shortened(worst['name'], _NAME)}, {worst['stretch']:.2f} times as long); overlap "
         f"hides {span(hidden[rank])}, so that {span(abs(net))} are {'won' if net >= 0 else 'lost'}"
+        f"{_counted(case, worst['name'], 'it')}"
     )
     measured = {
         "slowdown": Measured(int(extra[rank]), "ns"),
         "stretch": Measured(worst["stretch"], "ratio"),
         "net_gain": Measured(net, "ns"),
+        **_reached(case, worst["name"]),
     }
     claimed = _in_windows(case, np.minimum(extra, hidden))
     shown = _beside(case, worst["name"])
@@ -57,16 +60,29 @@ def look_harm(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
         return NOTHING
     extra, hidden = _a_step(case, table)
     lost = np.maximum(extra - hidden, 0)
-    rank = int(lost.argmax())
+    rank, worst = int(lost.argmax()), table.column("name")[0].as_py()
     if not lost[rank]:
         return NOTHING
     says = (
         f"overlap costs {case.spoken(lost[rank])} more than it hides: kernels take "
         f"{span(extra[rank])} longer beside communication, of which {span(hidden[rank])} are hidden"
+        f"{_counted(case, worst, shortened(worst, _NAME))}"
     )
-    measured = {"loss": Measured(int(lost[rank]), "ns")}
-    shown = _beside(case, table.column("name")[0].as_py())
+    measured = {"loss": Measured(int(lost[rank]), "ns"), **_reached(case, worst)}
+    shown = _beside(case, worst)
     return Outcome((Draft(says, _in_windows(case, lost), evidence=shown, measured=measured),))
+
+
+def _counted(case: Case, name: str, what: str) -> str:
+    """What hardware counters say of a kernel, as the end of a sentence that calls it so."""
+    says = counted_says(case.counters.get(name), what)
+    return f"; {says}" if says else ""
+
+
+def _reached(case: Case, name: str) -> dict[str, Measured]:
+    """The share of the roof that a kernel is nearest to, where its counters are known."""
+    share = counted_share(case.counters.get(name))
+    return {} if share is None else {"roof_share": Measured(share, "ratio")}
 
 
 def _slowed(case: Case, limits: Mapping[str, float]) -> pa.Table | None:

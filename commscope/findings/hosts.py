@@ -25,9 +25,9 @@ from commscope.findings.case import Case
 from commscope.findings.model import Advice, Measured, Metric
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
 from commscope.findings.withheld import is_withheld
-from commscope.findings.wording import listed
 from commscope.intervals import EMPTY, Intervals, difference, intersection, measure, union
 from commscope.units import percent
+from commscope.wording import rank_list
 
 _DEVICE_WIDE = re.compile(r"DeviceSynchronize|CtxSynchronize")
 #: A copy blocks its host if the call returns no earlier than this before the copy ends.
@@ -95,7 +95,7 @@ def _on(case: Case, ranks: Sequence[int]) -> str:
     """Which ranks, unless it is all of them."""
     if len(case.ranks) == 1 or len(ranks) == len(case.ranks):
         return ""
-    return f" on rank{'s' if len(ranks) > 1 else ''} {listed(ranks)}"
+    return f" on {rank_list(ranks)}"
 
 
 def look_device_sync(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:

@@ -12,13 +12,14 @@ from commscope.analysis.gaps import TRANSFER
 from commscope.analysis.timeline import on_axis
 from commscope.columns import Bool, Int64, at, int64
 from commscope.findings.case import Case
+from commscope.findings.log_sources import NCCL_ENV, USAGE_TIPS
 from commscope.findings.model import Advice, Evidence, Finding, Measured, Quote
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
-from commscope.findings.wording import counted
 from commscope.joined.result import Joined, Stretch
 from commscope.joined.transports import Route
 from commscope.topology import Order, order_inside
-from commscope.units import percent, size
+from commscope.units import percent, size, size_range
+from commscope.wording import counted
 
 _MOST_SHOWN = 3
 _MOST_RANKS = 64
@@ -71,8 +72,9 @@ def look_detour(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
         "expected": Measured(largest["expected_busbw_gbps"], "gbps"),
     }
     quotes = tuple(Quote(r.file, r.line) for r in routes[:1] if r.file is not None and r.line)
+    sizes = size_range(largest["min_bytes"], largest["max_bytes"])
     says = (
-        f"{_why(case, routes)}: {largest['op']} of {_sizes(largest)} reaches "
+        f"{_why(case, routes)}: {largest['op']} of {sizes} reaches "
         f"{largest['busbw_gbps']:.3g} GB/s, {percent(largest['share_of_expected'])} of the "
         f"{largest['expected_busbw_gbps']:.3g} GB/s that the links between these GPUs give; at "
         f"that rate {case.spoken(case.a_step(saved))} less would be exposed"
@@ -84,12 +86,6 @@ def look_detour(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
         advice=told.advice if told else (),
     )  # fmt: skip
     return Outcome((draft,))
-
-
-def _sizes(row: Mapping[str, Any]) -> str:
-    """The sizes that a row of bandwidth is of."""
-    low, high = size(row["min_bytes"]), size(row["max_bytes"])
-    return low if low == high else f"{low} to {high}"
 
 
 def _claimed(case: Case, over: Bool, slow: Sequence[Mapping[str, Any]]) -> tuple[Int64, Bool]:
@@ -129,7 +125,8 @@ def look_lacking(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
     """C10: calls that the log holds between those that the trace shows."""
     joined = _joined(case)
     compared = [one for one in joined.stretches if one.logged and one.shifts]
-    if not compared:
+    unlogged = _unlogged(case)
+    if not compared and not unlogged:
         return Outcome(unable="no stretch of the log's calls fits the collectives of the trace")
     nothing = np.zeros(len(case.counts), np.int64)
     drafts = [
@@ -140,7 +137,30 @@ def look_lacking(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:
         )
         for worst, others in _worst(compared, limits["min_calls"])
     ]  # fmt: skip
-    return Outcome(tuple(drafts))
+    return Outcome((*drafts, *unlogged))
+
+
+def _unlogged(case: Case) -> list[Draft]:
+    """Collectives whose operation and size the log does not hold, though it holds others' calls."""
+    joined, nothing = _joined(case), np.zeros(len(case.counts), np.int64)
+    labels = case.analysis.across.labels
+    return [
+        Draft(
+            f"the trace shows {counted(one.shown, 'collective')} in {labels[one.communicator]} "
+            f"({one.op} of {size(one.bytes or 0)}) that the log does not hold: it is cut, or they "
+            "ran in a captured graph, whose replays print nothing",
+            nothing, evidence=_first_of(case, number), at_most="low", bound_ns=0,
+        )
+        for number, one in enumerate(joined.classes.found)
+        if one.op is not None and one.bytes is not None and not one.logged and not one.note
+    ]  # fmt: skip
+
+
+def _first_of(case: Case, number: int) -> tuple[Evidence, ...]:
+    """Where collectives of a class are first seen."""
+    _, start, end = on_axis(case.analysis.timeline, case.analysis.across.calls)
+    rows = np.flatnonzero(_joined(case).classes.of_row == number)[:_MOST_SHOWN].tolist()
+    return tuple(case.moment(int(start[row]), int(end[row])) for row in rows)
 
 
 def _worst(compared: Sequence[Stretch], least: float) -> Iterator[tuple[Stretch, int]]:
@@ -257,8 +277,6 @@ def _transfers(case: Case, heaviest: _Kind) -> Bool:
     return np.asarray(np.isin(case.communicator, numbers) & is_left)
 
 
-_NCCL_ENV = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html"
-_USAGE = "https://rocm.docs.amd.com/projects/rccl/en/latest/how-to/rccl-usage-tips.html"
 RULES = (
     Rule(
         "C5", "collectives", "Transport",
@@ -269,15 +287,15 @@ RULES = (
                 "Remove what keeps the GPUs from reaching each other: the setting or warning that "
                 "is quoted.",
                 "Host memory and sockets give a fraction of what the links between GPUs do.",
-                _NCCL_ENV,
+                NCCL_ENV,
             ),
         ),
         {"min_expected": Limit(0.6, "ratio", "share of the bandwidth to expect that is enough")},
         (logs,),
     ),
     Rule(
-        "C10", "collectives", "Operations the trace lacks",
-        "Does the log hold calls, between those of the trace, that the trace does not show?",
+        "C10", "collectives", "Trace and log differ",
+        "Does the log hold calls that the trace lacks between its own, or lack what it shows?",
         look_lacking,
         (
             Advice(
@@ -299,7 +317,7 @@ RULES = (
                 "Start the ranks in the order given, or make this dimension the innermost one of "
                 "the device mesh.",
                 "Links inside a host give several times the bandwidth of the network.",
-                _USAGE,
+                USAGE_TIPS,
             ),
         ),
         {"min_saving": Limit(0.2, "ratio", "share of these bytes that another order must save")},

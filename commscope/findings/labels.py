@@ -8,8 +8,8 @@ from commscope.analysis.result import Analysis
 from commscope.columns import flagged, int64
 from commscope.findings.model import Check, Metric, Result, Withheld
 from commscope.findings.versions import known_problems
-from commscope.findings.wording import counted, on_ranks
 from commscope.schema import Flag
+from commscope.wording import counted, on_ranks
 
 #: Q6: share of a rank's activities without a sure stream from which what rests on it is withheld.
 MAX_AMBIGUOUS = 0.01

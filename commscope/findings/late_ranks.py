@@ -21,8 +21,8 @@ from commscope.findings.case import Case
 from commscope.findings.late_cause import LateCause
 from commscope.findings.model import Advice, Measured
 from commscope.findings.rule import NOTHING, Draft, Limit, Outcome, Rule
-from commscope.findings.wording import listed
 from commscope.units import percent
+from commscope.wording import rank_list
 
 #: A transfer is hidden on the straggler if compute covers this share of it there.
 _HIDDEN = 0.8
@@ -132,7 +132,7 @@ def _hidden_there(case: Case, rows: Bool, root: int) -> Bool:
 def _ranks_in_words(ranks: Sequence[int]) -> str:
     if len(ranks) == 1:
         return f"rank {ranks[0]} waits"
-    return f"ranks {listed(ranks)} wait" if ranks else "others wait"
+    return f"{rank_list(ranks)} wait" if ranks else "others wait"
 
 
 def look_turns(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -168,12 +168,5 @@ def quotes(*rows: Row) -> tuple[Quote, ...]:
 
 def version_of(text: str) -> tuple[int, ...]:
     """The numbers that a version begins with: ``2.20.5-HEAD`` is (2, 20, 5)."""
-    found = re.match(r"\d+(?:\.\d+)*", text)
+    found = re.match(r"\d{1,9}(?:\.\d{1,9})*", text)
     return tuple(map(int, found[0].split("."))) if found else ()
-
-
-def joined(words: Iterable[object], most: int = 4) -> str:
-    """``a, b and 3 more``."""
-    every = [str(word) for word in words]
-    more = f" and {len(every) - most:,} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more

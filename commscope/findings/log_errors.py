@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commscope.findings.log_case import LogCase, Row, joined, quotes
+from commscope.findings.log_case import LogCase, Row, quotes
 from commscope.findings.log_sources import NCCL_TROUBLE
 from commscope.findings.log_warnings import messages, rule_of_warning
 from commscope.findings.model import Advice, Measured
 from commscope.findings.rule import NOTHING, LogDraft, LogRule, Outcome, Rule
-from commscope.findings.wording import counted
 from commscope.sanitize import shortened
+from commscope.wording import counted, listed, rank_list
 
 _COMPLETION = re.compile(
     r"Got completion (?:from peer (?P<peer>\S+) )?with (?:status|error)[ =](?P<status>\d+)"
@@ -60,19 +60,19 @@ def _completions(rows: Sequence[Row]) -> str:
     found = [match for row in rows if (match := _COMPLETION.search(row["text"]))]
     statuses = dict.fromkeys(match["status"] for match in found)
     first = [status for status in statuses if status != _FLUSHED] or list(statuses)
-    named = joined(_STATUSES.get(status, status) for status in first)
-    peers = joined(sorted({match["peer"] for match in found if match["peer"]}), most=2)
+    named = listed(_STATUSES.get(status, status) for status in first)
+    peers = listed(sorted({match["peer"] for match in found if match["peer"]}), most=2)
     return f"RDMA sends failed with status {named}" + (f", peer {peers}" if peers else "")
 
 
 def _events(rows: Sequence[Row]) -> str:
     events = {row["text"].partition("async event")[2].strip(" :") for row in rows}
-    return f"a port or link reported {shortened(joined(sorted(events), most=2), _TEXT)}"
+    return f"a port or link reported {shortened(listed(sorted(events), most=2), _TEXT)}"
 
 
 def _calls(rows: Sequence[Row]) -> str:
     calls = {match[0] for row in rows if (match := re.search(r"ibv_\w+", row["text"]))}
-    return f"{joined(sorted(calls))} failed"
+    return f"{listed(sorted(calls))} failed"
 
 
 _NETWORK = (
@@ -136,8 +136,8 @@ def _not_flushed(rows: Sequence[Row]) -> Row:
 def _by_whom(rows: Sequence[Row]) -> str:
     ranks = sorted({row["rank"] for row in rows if row["rank"] is not None})
     hosts = sorted({row["host"] for row in rows if row["host"] is not None})
-    who = f" on rank{'s' if len(ranks) > 1 else ''} {joined(ranks)}" if ranks else ""
-    return who + (f" ({joined(hosts)})" if hosts else "")
+    who = f" on {rank_list(ranks)}" if ranks else ""
+    return who + (f" ({listed(hosts)})" if hosts else "")
 
 
 # L8: failures

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commscope.findings.log_case import LogCase, Row
-
-#: Links between GPUs that are no PCIe, and how people call them.
-FAST = {"NVL": "NVLink", "NVB": "NVLink", "XGMI": "xGMI", "C2C": "C2C"}
+from commscope.topology.model import LINK_NAMES_OF_LOGS, bus_id_of_log
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +40,12 @@ def fabric_of(case: LogCase) -> Fabric:
     paths: dict[tuple[str | None, str, str], Row] = {}
     for row in case.fabric:
         host, one, other = row["host"], _device(row["name"]), _device(row["peer"])
-        if row["link"] in FAST:
+        if row["link"] in LINK_NAMES_OF_LOGS:
             fast.setdefault((host, one), {})[other] = row
         if row["kind"] == "path":
             paths[host, one, other] = row
     bus = {
-        (row["group"], row["rank"]): _short(row["bus_id"])
+        (row["group"], row["rank"]): _bus_id(row["bus_id"])
         for row in case.members
         if row["bus_id"] is not None and row["rank"] is not None
     }
@@ -55,14 +53,13 @@ def fabric_of(case: LogCase) -> Fabric:
 
 
 def _device(name: str) -> str:
-    """``GPU/0-60`` is 60, as the bus id of a communicator; a switch keeps its kind."""
+    """``GPU/0-60`` is the bus id 60 as logs print it; a switch keeps its kind."""
     kind, _, rest = name.partition("/")
-    number = _short(rest.rpartition("-")[2])
-    return number if kind == "GPU" else f"{kind}/{rest}"
+    return _bus_id(rest.rpartition("-")[2]) if kind == "GPU" else f"{kind}/{rest}"
 
 
-def _short(bus_id: str) -> str:
-    return bus_id.lower().lstrip("0") or "0"
+def _bus_id(printed: str) -> str:
+    return bus_id_of_log(printed) or printed.lower()
 
 
 def device_names(case: LogCase) -> dict[tuple[str | None, bool], list[str]]:
@@ -84,4 +81,4 @@ def is_rdma(row: Mapping[str, Any]) -> bool:
 
 def words_of(links: Iterable[str]) -> str:
     """``NVLink``, or ``NVLink and xGMI``."""
-    return " and ".join(sorted({FAST.get(link, link) for link in links}))
+    return " and ".join(sorted({LINK_NAMES_OF_LOGS.get(link, link) for link in links}))

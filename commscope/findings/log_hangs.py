@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from commscope.findings.log_calls import Member, first_mismatch, rows_of
-from commscope.findings.log_case import LogCase, Row, joined, quotes
+from commscope.findings.log_case import LogCase, Row, quotes
 from commscope.findings.log_warnings import messages, rule_of_warning
 from commscope.findings.model import Advice, Grade, Measured
 from commscope.findings.rule import NOTHING, Limit, LogDraft, LogRule, Outcome, Rule
-from commscope.findings.wording import counted
-from commscope.units import span
+from commscope.logs.hangs_watchdog import Entry, hang_of, reports_of_watchdog
+from commscope.wording import counted, listed, rank_list
 
-_NS_PER_MS = 10**6
+#: A job of more ranks is none: a damaged log says so.
+_MOST_RANKS = 1 << 16
 
 
 # L3: the watchdog of PyTorch
@@ -22,87 +22,28 @@ _NS_PER_MS = 10**6
 
 def look_watchdog(case: LogCase, _limits: Mapping[str, float]) -> Outcome[LogDraft]:
     """L3: operations that PyTorch's watchdog gave up."""
-    entries = _entries(case.summary.hangs)
-    if not entries:
-        return NOTHING
-    groups: defaultdict[str | None, list[dict[str, Any]]] = defaultdict(list)
-    for entry in entries:
-        groups[entry["group"]].append(entry)
-    return Outcome(tuple(_hang(case, entries) for entries in groups.values()))
+    groups = reports_of_watchdog(case.table("HANGS"))
+    return Outcome(tuple(_hang(case, reports) for reports in groups)) if groups else NOTHING
 
 
-def _entries(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """One entry a rank and operation, of all that was said of it; its group, where one is named."""
-    found: dict[tuple[int, int], dict[str, Any]] = {}
-    for row in rows:
-        entry = found.setdefault((row["rank"], row["seq"]), dict(row))
-        entry.update({name: value for name, value in row.items() if entry.get(name) is None})
-    named = {entry["group"] for entry in found.values()} - {None}
-    only = named.pop() if len(named) == 1 else None
-    for entry in found.values():
-        entry["group"] = entry["group"] if entry["group"] is not None else only
-    return list(found.values())
-
-
-def _hang(case: LogCase, entries: Sequence[dict[str, Any]]) -> LogDraft:
-    ordered = sorted(entries, key=lambda entry: (entry["seq"], entry["rank"]))
-    first = ordered[0]
-    suspect, why = _suspect(ordered)
-    waited = max((entry["ran_ms"] or 0 for entry in entries), default=0) * _NS_PER_MS
-    after = f" after {span(waited)}" if waited else ""
-    ranks = sorted({entry["rank"] for entry in entries})
-    silent = _silent(case, ranks)
-    queued = max((entry["last_enqueued"] or 0) - entry["seq"] for entry in entries)
-    behind = f" ({queued:,} more queued behind it)" if queued > 0 else ""
+def _hang(case: LogCase, reports: Sequence[Entry]) -> LogDraft:
+    ranks = sorted(report["rank"] for report in reports)
+    verdict = hang_of(reports, _silent(case, ranks))
     return LogDraft(
-        f"the watchdog gave up {_named(first)}{behind}{after} on {_ranks(ranks)}{silent}: {why}",
+        verdict.says,
         "high",
-        quotes(first, *ordered[1:3]),
-        suspect,
-        {"seq": Measured(first["seq"], "count"), "ranks": Measured(len(ranks), "count")},
+        quotes(*reports[:3]),
+        verdict.suspects[0] if len(verdict.suspects) == 1 else None,
+        {"seq": Measured(reports[0]["seq"], "count"), "ranks": Measured(len(ranks), "count")},
     )
-
-
-def _suspect(ordered: Sequence[dict[str, Any]]) -> tuple[int | None, str]:
-    """The rank to look at, and what the messages say together."""
-    looks = {(e["op"], e["elements_in"], e["elements_out"]) for e in ordered if e["op"] is not None}
-    numbers = {entry["seq"] for entry in ordered}
-    first = ordered[0]
-    if len(numbers) > 1:
-        behind = [entry["rank"] for entry in ordered if entry["seq"] == first["seq"]]
-        return first["rank"], (
-            f"{_ranks(behind)} stopped first, others went on to {ordered[-1]['seq']:,}, so their "
-            "code took different ways"
-        )
-    if len(looks) > 1:
-        return None, "the ranks do not agree on operation or size"
-    completed = {e["last_completed"] for e in ordered if e["last_completed"] is not None}
-    if len(completed) > 1:
-        least = min(completed)
-        behind = [e["rank"] for e in ordered if e["last_completed"] == least]
-        return behind[0], f"{_ranks(behind)} completed less than the others"
-    if len(ordered) == 1:
-        return first["rank"], "no other rank reported, so look for what it waits for or skipped"
-    return None, (
-        "all were at the same operation, so it began and did not end: a rank that never came, or "
-        "the network"
-    )
-
-
-def _named(entry: Mapping[str, Any]) -> str:
-    return f"{entry['op'] or 'operation'} {entry['seq']:,}"
-
-
-def _ranks(ranks: Sequence[int]) -> str:
-    return f"rank{'s' if len(ranks) > 1 else ''} {joined(ranks, most=6)}"
 
 
 def _silent(case: LogCase, ranks: Sequence[int]) -> str:
     """Which ranks of the job did not report, where its size is known."""
     size = case.communicators[0].nranks if case.communicators else None
-    if size is None or size <= len(ranks) or max(ranks) >= size:
+    if size is None or size <= len(ranks) or max(ranks) >= size or size > _MOST_RANKS:
         return ""
-    return f", not on {_ranks([rank for rank in range(size) if rank not in set(ranks)])}"
+    return f", not on {rank_list(sorted(set(range(size)) - set(ranks)), most=6)}"
 
 
 # L4: calls that do not agree
@@ -140,7 +81,7 @@ def _mismatch(
     where = f"opCount 0x{opcount:x}" if opcount is not None else "their first call that differs"
     return LogDraft(
         f"ranks of {case.group_name(group)} call different operations from {where} on: "
-        f"{joined(_who(row) for row in odd)} {_call(odd[0])}, the others {usual}",
+        f"{listed(_who(row) for row in odd)} {_call(odd[0])}, the others {usual}",
         "high",
         quotes(odd[0], other),
         None if tied else odd[0]["rank"],
@@ -201,7 +142,7 @@ def _behind(
     )
     first = rows[slow[0].comm]
     says = (
-        f"{joined(_who(case.members[member.comm]) for member in slow)} of "
+        f"{listed(_who(case.members[member.comm]) for member in slow)} of "
         f"{case.group_name(group)} made {counted(behind, 'call')} less than the one that is "
         f"furthest: the last is {_call(first)}"
     )

@@ -9,22 +9,24 @@ from typing import Any
 
 import pyarrow as pa
 
+from commscope.analysis.hardware import MI300X
 from commscope.columns import where_word
-from commscope.findings.log_case import LogCase, Row, joined, quotes
-from commscope.findings.log_fabric import FAST, Fabric, device_names, fabric_of
+from commscope.findings.log_case import LogCase, Row, quotes
+from commscope.findings.log_fabric import Fabric, device_names, fabric_of, words_of
 from commscope.findings.log_sources import RADEON_P2P, USAGE_TIPS, XGMI_BLOG
 from commscope.findings.log_transport import connections, edges_of, without_rdma
 from commscope.findings.model import Advice, Measured
 from commscope.findings.rule import NOTHING, Limit, LogDraft, LogRule, Outcome, Rule
 from commscope.logs.tallies import tally
+from commscope.wording import listed
 
 #: Rings of more rows are not looked at one by one.
 _MOST_RINGS = 200_000
 #: Kinds of paths from a GPU to its NIC that cross the CPU.
 _FAR = ("PHB", "SYS")
 _RDMA = r"NET/(?!Socket)"
-#: Bandwidth of a link as RCCL counts it, from MI300 on, whose GPUs are all linked to each other.
-_MESH_GBPS = 48.0
+#: From MI300 on, as RCCL counts its links, all GPUs of a host are linked to each other.
+_MESH_GBPS = MI300X.model_gbps
 _MESH_RANKS = 8
 
 
@@ -47,13 +49,13 @@ def look_rings(case: LogCase, _limits: Mapping[str, float]) -> Outcome[LogDraft]
     astray = {edge: row for edge, row in edges.items() if _is_astray(case, fabric, *edge)}
     if not astray:
         return NOTHING
-    named = joined((f"{one} -> {other}" for _, one, other in astray), most=3)
+    named = listed((f"{one} -> {other}" for _, one, other in astray), most=3)
     group, one, _ = next(iter(astray))
     links = fabric.fast[case.hosts[group, one], fabric.bus[group, one]]
     shown = next(iter(links.values()))
     says = (
-        f"rings leave {FAST[shown['link']]} inside a host: no link joins ranks {named}, though "
-        "both GPUs have links to others"
+        f"rings leave {words_of([shown['link']])} inside a host: no link joins ranks {named}, "
+        "though both GPUs have links to others"
     )
     measured = {"pairs": Measured(len(astray), "count")}
     lines = quotes(next(iter(astray.values())), shown)
@@ -147,16 +149,16 @@ def _uneven(loads: Mapping[str, Mapping[int, dict[str, Any]]], most: float) -> I
 
 def _unused(case: LogCase, loads: Mapping[str, Mapping[int, dict[str, Any]]]) -> Iterator[LogDraft]:
     """Devices that carry nothing, although there are ranks enough for all."""
-    listed = device_names(case)
+    known = device_names(case)
     for host, load in loads.items():
-        names = listed.get((host, False), [])
+        names = known.get((host, False), [])
         ranks = len({row["rank"] for row in case.local[host]})
         if len(load) < min(len(names), ranks):
             idle = [name for number, name in enumerate(names) if number not in load]
             shown = next(row for row in case.nics if row["host"] == host)
             yield LogDraft(
                 f"{len(idle)} of {len(names)} network devices of {host} carry nothing "
-                f"({joined(idle)}), with {ranks} ranks there",
+                f"({listed(idle)}), with {ranks} ranks there",
                 "medium",
                 quotes(shown, *list(load.values())[:1]),
                 measured={"idle_devices": Measured(len(idle), "count")},

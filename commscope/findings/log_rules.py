@@ -38,14 +38,13 @@ def look_at_logs(
         outcome = _asked(rule, case, limits)
         found = list(_findings(rule, outcome.drafts))
         findings += found
-        looked.append(_looked(rule, found, outcome.unable))
+        looked.append(rule.looked(found, outcome.unable))
     findings.sort(key=lambda finding: _WORST_FIRST[finding.severity])
     return tuple(findings), tuple(looked)
 
 
 def _asked(rule: LogRule, case: LogCase, limits: Mapping[str, float]) -> Outcome[LogDraft]:
-    reasons = (need(case) for need in rule.needs)
-    unable = next((reason for reason in reasons if reason is not None), None)
+    unable = rule.unable(case)
     if unable is not None:
         return Outcome(unable=unable)
     return rule.look(case, rule.thresholds(limits))
@@ -67,14 +66,6 @@ def _findings(rule: LogRule, drafts: Sequence[LogDraft]) -> Iterator[Finding]:
             quotes=draft.quotes,
             advice=draft.advice or rule.advice,
         )
-
-
-def _looked(rule: LogRule, found: Sequence[Finding], unable: str | None) -> Looked:
-    if found:
-        return Looked(rule.id, rule.title, "found", found[0].says)
-    if unable is not None:
-        return Looked(rule.id, rule.title, "could_not_look", unable)
-    return Looked(rule.id, rule.title, "nothing", "")
 
 
 def lines_of(findings: Sequence[Finding]) -> dict[str, set[int]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from commscope.findings.log_case import LogCase, Row, joined, quotes, version_of
+from commscope.findings.log_case import LogCase, Row, quotes, version_of
 from commscope.findings.log_sources import NCCL_ENV, PRIMUS, RADEON_P2P, UCX, USAGE_TIPS
 from commscope.findings.model import Advice, Grade
 from commscope.findings.rule import NOTHING, LogDraft, LogRule, Outcome, Rule
+from commscope.wording import listed
 
 _CHOICES = ("NCCL_ALGO", "NCCL_PROTO", "RCCL_OVERRIDE_ALGO", "RCCL_OVERRIDE_PROTO")
 _SIZES = (
@@ -47,7 +48,7 @@ def _look(settings: Sequence[Setting], case: LogCase) -> Outcome[LogDraft]:
     for setting in settings:
         rows = setting.holds(case)
         if rows:
-            named = joined(dict.fromkeys(f"{row['variable']}={row['value']}" for row in rows))
+            named = listed(dict.fromkeys(f"{row['variable']}={row['value']}" for row in rows))
             says = setting.says.format(named=named)
             advice = (setting.advice,)
             drafts.append(LogDraft(says, setting.severity, quotes(*rows[:3]), advice=advice))

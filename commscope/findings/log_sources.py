@@ -1,4 +1,4 @@
-"""Where the advice of the rules on logs is from, where several rules have it from one place."""
+"""Where the advice of rules is from, where several that look at logs have it from one place."""
 
 from __future__ import annotations
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from commscope.columns import where_equal
-from commscope.findings.log_case import LogCase, Row, joined, quotes
+from commscope.findings.log_case import LogCase, Row, quotes
 from commscope.findings.log_sources import NCCL_TROUBLE, XGMI_BLOG
 from commscope.findings.log_warnings import messages
 from commscope.findings.model import Advice, Grade, Measured, Quote
 from commscope.findings.rule import NOTHING, Limit, LogDraft, LogRule, Outcome, Rule
-from commscope.findings.wording import counted
 from commscope.logs.communicators import Communicator
 from commscope.units import percent, span
+from commscope.wording import counted, rank_list
 
 
 def communicators(case: LogCase) -> str | None:
@@ -71,9 +71,9 @@ def _unfinished(case: LogCase, group: int, one: Communicator, began: Sequence[Ro
     absent = [rank for rank in range(min(one.nranks or 0, 1 << 16)) if rank not in one.members]
     severity, more = _how_unfinished(case, group, one, began, absent)
     ranks = sorted({row["rank"] for row in began if row["rank"] is not None})
-    on = f"ranks {joined(ranks)}" if len(ranks) > 1 else f"rank {joined(ranks)}"
     return LogDraft(
-        f"the initialisation of {case.group_name(group)} did not finish on {on}{more}",
+        f"the initialisation of {case.group_name(group)} did not finish on {rank_list(ranks)}"
+        f"{more}",
         severity,
         tuple(Quote(row["file"], row["start_line"]) for row in began[:2]),
         absent[0] if len(absent) == 1 else None,
@@ -90,8 +90,7 @@ def _how_unfinished(
     if _connected(case, group) >= len(began):
         return "low", ", though all of them are connected: the log may end too early"
     if absent and len(began) > 1:
-        ranks = f"rank{'s' if len(absent) > 1 else ''} {joined(absent)}"
-        return "high", f"; of {ranks} there is no record at all"
+        return "high", f"; of {rank_list(absent)} there is no record at all"
     return "medium", ": they stopped on the way, or the log ends there"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from commscope.findings.log_case import LogCase, Row, joined, quotes, version_of
+from commscope.findings.log_case import LogCase, Row, quotes, version_of
 from commscope.findings.log_fabric import (
     Fabric,
     device_names,
@@ -26,8 +26,8 @@ from commscope.findings.log_sources import (
 )
 from commscope.findings.model import Advice, Grade, Measured
 from commscope.findings.rule import NOTHING, LogDraft, LogRule, Outcome, Rule
-from commscope.findings.wording import counted
 from commscope.logs.tallies import tally
+from commscope.wording import counted, listed
 
 #: Levels of NCCL_P2P_LEVEL that keep P2P from some GPUs.
 _P2P_LIMITS = {"LOC", "NVL", "XGMI", "PIX", "PXB", "0", "1", "2", "3"}
@@ -53,13 +53,13 @@ def edges_of(case: LogCase, table: pa.Table, *more: str) -> list[dict[str, Any]]
 
 def _pairs(edges: Sequence[Row]) -> str:
     """``2 pairs of ranks (0 -> 1, 1 -> 0)``."""
-    named = joined((f"{row['src']} -> {row['dst']}" for row in edges), most=3)
+    named = listed((f"{row['src']} -> {row['dst']}" for row in edges), most=3)
     return f"{counted(len(edges), 'pair')} of ranks ({named})"
 
 
 def _on(rows: Sequence[Row]) -> str:
     hosts = sorted({row["host"] for row in rows if row["host"] is not None})
-    return f" on {joined(hosts)}" if hosts else ""
+    return f" on {listed(hosts)}" if hosts else ""
 
 
 # C5a: shared memory between GPUs of one host
@@ -181,7 +181,7 @@ def _interfaces(case: LogCase) -> str:
         and row["net_device"] is not None
         and 0 <= row["net_device"] < len(of_host)
     }
-    return f" over {joined(sorted(found))}" if found else ""
+    return f" over {listed(sorted(found))}" if found else ""
 
 
 _PLUGIN = Advice(
@@ -220,10 +220,10 @@ def _why_sockets(case: LogCase) -> tuple[str, Sequence[Row], Grade, tuple[Advice
     if chosen:
         return "NCCL_NET=Socket asks for them", chosen, "high", (_CHOOSE,)
     if rdma:
-        names = joined(sorted({row["name"] for row in rdma}))
+        names = listed(sorted({row["name"] for row in rdma}))
         return f"although there are RDMA devices ({names})", rdma, "high", (_CHOOSE,)
     if slingshot:
-        names = joined(sorted({row["name"] for row in slingshot}))
+        names = listed(sorted({row["name"] for row in slingshot}))
         why = f"there are Slingshot interfaces ({names}), but no plugin for them was loaded"
         return why, slingshot, "high", (_PLUGIN,)
     if verbs:

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from commscope.findings.log_case import LogCase, Row, joined, quotes, version_of
+from commscope.findings.log_case import LogCase, Row, quotes, version_of
 from commscope.findings.log_sources import KERNEL_6_8, NCCL_ENV
 from commscope.findings.log_transport import kernel_without_gdr
 from commscope.findings.model import Advice, Grade
 from commscope.findings.rule import NOTHING, LogDraft, LogRule, Outcome, Rule
+from commscope.wording import listed
 
 _MIB = 1 << 20
 #: Variables that differ between ranks for a reason.
@@ -158,7 +159,7 @@ def _versions(case: LogCase) -> Iterator[LogDraft]:
         rows = case.versions(component)
         builds = {(row["version"], row["build"]): row for row in rows}
         if len({version for version, _ in builds}) > 1:
-            named = joined(sorted({row["version"] for row in rows}))
+            named = listed(sorted({row["version"] for row in rows}))
             yield LogDraft(
                 f"ranks use different versions of {component.upper()} ({named})",
                 "medium",
@@ -172,7 +173,7 @@ def _networks(case: LogCase) -> Iterator[LogDraft]:
             rows = {r["network"]: r for r in case.members if r["group"] == group and r["network"]}
             yield LogDraft(
                 f"members of {case.group_name(group)} use different networks "
-                f"({joined(one.networks)})",
+                f"({listed(one.networks)})",
                 "medium",
                 quotes(*rows.values()),
             )
@@ -184,7 +185,7 @@ def _settings(case: LogCase) -> Iterator[LogDraft]:
     for name, rows in case.variables.items():
         once = sum(row["process_count"] for row in rows) <= case.summary.processes
         if len(rows) > 1 and once and not _BY_RANK.fullmatch(name):
-            values = joined(str(row["value"]) for row in rows)
+            values = listed(str(row["value"]) for row in rows)
             yield LogDraft(f"{name} differs between processes ({values})", "low", quotes(*rows[:2]))
 
 

@@ -21,7 +21,7 @@ from commscope.findings.labels import (
 )
 from commscope.findings.model import WHOLE, Check, Metric, Result, Trust
 from commscope.findings.timing import check_durations, check_order, check_steps
-from commscope.findings.wording import counted
+from commscope.wording import counted
 
 
 def check_slices(analysis: Analysis) -> Check:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from commscope.columns import Bool, Int64
-from commscope.findings.model import Advice, Evidence, Grade, Measured, Quote
+from commscope.findings.model import Advice, Evidence, Finding, Grade, Looked, Measured, Quote
 
 if TYPE_CHECKING:
     from commscope.findings.case import Case
@@ -106,6 +106,19 @@ class Rule(Generic[CaseT, DraftT]):
         return {
             name: given.get(f"{self.id}.{name}", limit.value) for name, limit in self.limits.items()
         }
+
+    def unable(self, case: CaseT) -> str | None:
+        """Why it cannot look at this case; null where it can."""
+        reasons = (need(case) for need in self.needs)
+        return next((reason for reason in reasons if reason is not None), None)
+
+    def looked(self, found: Sequence[Finding], unable: str | None) -> Looked:
+        """How it ended, with these findings or unable to look."""
+        if found:
+            return Looked(self.id, self.title, "found", found[0].says)
+        if unable is not None:
+            return Looked(self.id, self.title, "could_not_look", unable)
+        return Looked(self.id, self.title, "nothing", "")
 
 
 #: Looks at a trace.

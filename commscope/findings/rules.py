@@ -58,7 +58,7 @@ def look(
     for rule in rules:
         outcome, found = _asked(rule, case, limits)
         findings += found
-        looked.append(_looked(rule, found, outcome.unable))
+        looked.append(rule.looked(found, outcome.unable))
     findings.sort(key=lambda finding: -(finding.bound_ns or 0))
     return tuple(_numbered(findings)), tuple(looked)
 
@@ -67,8 +67,7 @@ def _asked(
     rule: TraceRule, case: Case, limits: Mapping[str, float]
 ) -> tuple[Outcome[Draft], list[Finding]]:
     """What a rule says, and its findings; what is too short to be one leaves its time to others."""
-    reasons = (need(case) for need in rule.needs)
-    unable = next((reason for reason in reasons if reason is not None), None)
+    unable = rule.unable(case)
     if unable is not None:
         return Outcome(unable=unable), []
     left = case.left_ns, case.idle_left_ns
@@ -77,14 +76,6 @@ def _asked(
     if not found:
         case.restore(*left)
     return outcome, found
-
-
-def _looked(rule: TraceRule, found: Sequence[Finding], unable: str | None) -> Looked:
-    if found:
-        return Looked(rule.id, rule.title, "found", found[0].says)
-    if unable is not None:
-        return Looked(rule.id, rule.title, "could_not_look", unable)
-    return Looked(rule.id, rule.title, "nothing", "")
 
 
 def _findings(case: Case, rule: TraceRule, draft: Draft) -> Iterator[Finding]:

@@ -9,9 +9,9 @@ import numpy as np
 from commscope.analysis.result import Analysis
 from commscope.columns import NONE, flagged, int64
 from commscope.findings.model import Check, Metric, Result, Withheld
-from commscope.findings.wording import counted, on_ranks
 from commscope.schema import Flag
 from commscope.trace import Repair
+from commscope.wording import counted, on_ranks
 
 #: Q3: share of GPU time outside steps that is worth saying.
 MAX_OUTSIDE = 0.01
@@ -20,14 +20,18 @@ MAX_REPAIRED = 0.05
 #: Q9: share of a rank's kernels that may start before their launch.
 MAX_EARLY = 0.01
 
+_IN_RANGES = "put each iteration into a range of roctx and record those (--marker-trace)"
+
 
 def check_steps(analysis: Analysis) -> Check:
     """Q3: where do the steps come from, and what belongs to none?"""
     title, source = "Steps", analysis.trace.step_source
     if source.kind == "whole_trace":
+        are_kineto = all(file.format == "kineto" for file in analysis.trace.files)
+        mark = "call profiler.step() once an iteration" if are_kineto else _IN_RANGES
         says = (
-            "no step was found: the whole trace is one window; call profiler.step() once an "
-            "iteration, or name what begins a step with --step-marker REGEX"
+            f"no step was found: the whole trace is one window; {mark}, or name what begins a step "
+            "with --step-marker REGEX"
         )
         return Check("Q3", title, Result.FAIL, says)
     says = f"steps by {source.says}"

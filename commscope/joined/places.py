@@ -10,9 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from commscope.topology import Device, Link, Place, Topology, bus_id_of_log, for_hosts
-
-#: How links that are no path over PCIe are called.
-_NAMES = {"xgmi": "xGMI", "nvlink": "NVLink"}
+from commscope.topology.model import LINK_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +21,7 @@ class Places:
     members: dict[tuple[int, int], int]  #: (communicator of the logs, rank in it) -> row of COMMS
     of_row: Sequence[int]
     topology: Topology
+    notes: tuple[str, ...] = ()  #: how far the topology is that of the job
 
     @classmethod
     def of(cls, comms: pa.Table, of_row: Sequence[int], topology: Topology | None) -> Places:
@@ -39,7 +38,13 @@ class Places:
             for number, (group, row) in enumerate(zip(of_row, rows))
             if row["rank"] is not None
         }
-        return cls(rows, members, of_row, named)
+        known = sum(
+            named.device(bus_id, host) is not None for host in used for bus_id in used[host]
+        )
+        notes = [note for note in named.notes if ": taken to be joined like " in note]
+        if topology is not None and not known:
+            notes = ["the topology holds none of the devices whose bus ids the logs tell: not used"]
+        return cls(rows, members, of_row, named, tuple(notes))
 
     def link(self, comm: int, peer: int | None) -> str | None:
         """What joins the member of a row of COMMS with another rank of its communicator."""
@@ -72,4 +77,5 @@ def _bus_id(row: dict[str, Any]) -> str | None:
 def _named(link: Link | None) -> str | None:
     if link is None or link.kind is None:
         return None
-    return _NAMES.get(link.kind) or " ".join(filter(None, ("PCIe", link.path)))
+    name = LINK_NAMES[link.kind]
+    return name if link.is_direct or link.path is None else f"{name} {link.path}"

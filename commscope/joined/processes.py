@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from commscope.trace import Trace
+from commscope.wording import listed, rank_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +115,12 @@ def _missing(ranks: Sequence[dict[str, Any]], found: Sequence[tuple[int, ...]]) 
     lacking = [rank["rank"] for rank, rows in zip(ranks, found) if not rows]
     if not lacking:
         return ()
-    shown = ", ".join(map(str, lacking[:8])) + (" and more" if len(lacking) > 8 else "")
-    return (f"the logs hold no process of rank{'s' if len(lacking) > 1 else ''} {shown}",)
+    return (f"the logs hold no process of {rank_list(lacking, most=8)}",)
 
 
 def _another_run(told: Sequence[int], rows: Sequence[dict[str, Any]]) -> str:
     logged = sorted({row["pid"] for row in rows if row["pid"] is not None})
     return (
-        f"the logs are of another run: their processes are {_few(logged)}, those of the trace "
-        f"{_few(sorted(set(told)))}"
+        f"the logs are of another run: their processes are {listed(logged, 3)}, those of the "
+        f"trace {listed(sorted(set(told)), 3)}"
     )
-
-
-def _few(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers[:3])) + (", ..." if len(numbers) > 3 else "")

@@ -12,11 +12,10 @@ import pyarrow as pa
 
 from commscope.columns import NONE, Bool, as_text, int64, where_equal
 from commscope.joined.places import Places
+from commscope.topology.model import LINK_NAMES_OF_LOGS
 
 #: Operations that use the connections of sends and receives.
 OF_MESSAGES = frozenset({"send", "recv", "send_recv", "all_to_all", "gather", "scatter"})
-#: Kinds of links within a host, as the library's search for rings names them.
-_DIRECT = {"NVL": "NVLink", "XGMI": "xGMI"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class Routes:
         if known is not None:
             return known
         pattern = self._patterns.get(comm)
-        told = None if pattern is None else _DIRECT.get(pattern, f"PCIe {pattern}")
+        told = None if pattern is None else LINK_NAMES_OF_LOGS.get(pattern, f"PCIe {pattern}")
         return self._places.link(comm, row["dst"]) or told
 
 

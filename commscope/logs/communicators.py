@@ -55,13 +55,15 @@ def group_communicators(comms: pa.Table) -> Grouped:
     """Finds the members of each communicator, the largest one first.
 
     Its hash tells; without one, members are those of equal size and, of splits, equal colour that
-    come at the same turn in their processes.
+    come at the same turn in their processes. Processes whose logs lack the line with the hash are
+    members of the only communicator of their size that has one.
     """
     rows = comms.to_pylist()
     members: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
     turns: defaultdict[tuple[Any, ...], int] = defaultdict(int)
     for number, row in enumerate(rows):
         members[_key(row, turns)].append(number)
+    _join_nameless(members, rows)
     ordered = sorted(members.values(), key=lambda group: (-(rows[group[0]]["nranks"] or 0), group))
     of_row = [0] * len(rows)
     for group, numbers in enumerate(ordered):
@@ -69,6 +71,24 @@ def group_communicators(comms: pa.Table) -> Grouped:
             of_row[number] = group
     found = tuple(_communicator([rows[number] for number in numbers]) for numbers in ordered)
     return Grouped(found, of_row)
+
+
+def _join_nameless(
+    members: defaultdict[tuple[Any, ...], list[int]], rows: list[dict[str, Any]]
+) -> None:
+    """Adds members without a hash to the one communicator of their size that has one."""
+    for key in [key for key in members if key[0] is None]:
+        _, nranks, is_split, _, turn = key
+        named = [other for other in members if other[0] is not None and other[1] == nranks]
+        if is_split or turn > 1 or len(named) != 1:
+            continue
+        mine, theirs = (_processes(members[one], rows) for one in (key, named[0]))
+        if mine.isdisjoint(theirs) and len(mine) + len(theirs) <= (nranks or 0):
+            members[named[0]] = sorted([*members[named[0]], *members.pop(key)])
+
+
+def _processes(numbers: list[int], rows: list[dict[str, Any]]) -> set[tuple[Any, ...]]:
+    return {(rows[n]["host"], rows[n]["pid"], rows[n]["rank"]) for n in numbers}
 
 
 def _key(row: dict[str, Any], turns: defaultdict[tuple[Any, ...], int]) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from commscope.columns import NONE, Bool, codes, int64
+from commscope.columns import Bool, codes, int64
 
 Entry = dict[str, Any]
 
@@ -118,11 +118,10 @@ def _waits(collectives: pa.Table) -> Bool:
     """Entries of the first collectives of each group that some rank waits in."""
     group, _ = codes(collectives, "group")
     state, words = codes(collectives, "state")
-    seq = int64(collectives, "seq")
     is_open = np.isin(state, [words.index(word) for word in OPEN if word in words])
-    wanted = np.zeros(len(seq), np.bool_)
-    for number in np.unique(group[is_open]).tolist():
-        mine = group == number
-        first = np.unique(seq[mine & is_open])[:_MOST_OPEN]
-        wanted |= mine & np.isin(seq, first)
-    return np.asarray(wanted & (seq != NONE))
+    numbers, place = np.unique(int64(collectives, "seq"), return_inverse=True)
+    collective = group * len(numbers) + place
+    waiting = np.unique(collective[is_open])
+    owner = waiting // max(len(numbers), 1)
+    turn = np.arange(len(waiting)) - np.searchsorted(owner, owner)
+    return np.asarray(np.isin(collective, waiting[turn < _MOST_OPEN]))

@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from commscope.logs.flight_groups import OPEN, Entry, FlightGroup, groups_of_dumps
-from commscope.logs.hang_model import Hang, Side, named
+from commscope.logs.hang_model import Hang, Side
+from commscope.wording import rank_spans
 
 #: Operations whose sizes may differ between ranks.
 _UNEVEN = ("all_to_all", "alltoall", "_oop", "scatter", "gather", "coalesced")
@@ -70,7 +71,7 @@ def _differing(group: FlightGroup, seq: int, looks: Mapping[int, tuple[Any, ...]
     )
     is_even = usual[0][1] == usual[1][1]
     suspects = {rank for side in (sides if is_even else sides[1:]) for rank in side.ranks}
-    said = "; ".join(f"{named(side.ranks, 'call')} {_called(side)}" for side in sides[:3])
+    said = "; ".join(f"{rank_spans(side.ranks, 'call')} {_called(side)}" for side in sides[:3])
     says = f"ranks part at collective {seq:,}: {said}"
     return _hang(group, "mismatch", seq, _Found(suspects, set(looks) - suspects, sides, says))
 
@@ -130,8 +131,8 @@ def _say_missing(
     group: FlightGroup, what: str, suspects: Collection[int], waiting: Collection[int]
 ) -> str:
     last = ", ".join(sorted({f"{group.enqueued.get(rank, 0):,}" for rank in suspects}))
-    never = f"{named(suspects)} never called it (last: {last})"
-    return f"{named(waiting, 'wait')} in {what}; {never}"
+    never = f"{rank_spans(suspects)} never called it (last: {last})"
+    return f"{rank_spans(waiting, 'wait')} in {what}; {never}"
 
 
 def _say_not_started(
@@ -140,8 +141,8 @@ def _say_not_started(
     suspects: Collection[int],
     waiting: Collection[int],
 ) -> str:
-    held = f"{named(suspects)} called {what}, but it did not start there"
-    return f"{held}; {named(waiting, 'wait')}"
+    held = f"{rank_spans(suspects)} called {what}, but it did not start there"
+    return f"{held}; {rank_spans(waiting, 'wait')}"
 
 
 def _say_stuck(
@@ -151,7 +152,8 @@ def _say_stuck(
     waiting: Collection[int],
 ) -> str:
     if group.unknown or not group.members:
-        return f"{named(waiting, 'wait')} in {what}; the cause is likely on ranks without a dump"
+        wait = rank_spans(waiting, "wait")
+        return f"{wait} in {what}; the cause is likely on ranks without a dump"
     return f"all ranks called {what}, and it does not end: the network or a device is stuck"
 
 
@@ -166,7 +168,7 @@ def _behind(group: FlightGroup) -> Hang | None:
     front, last = max(reached.values()), min(reached.values())
     suspects = {rank for rank, seq in reached.items() if seq < front}
     says = (
-        f"{named(suspects)} called {last:,} collectives, others {front:,}; none of them waits "
+        f"{rank_spans(suspects)} called {last:,} collectives, others {front:,}; none of them waits "
         f"in the last one"
     )
     return _hang(group, "behind", last + 1, _Found(suspects, set(reached) - suspects, (), says))
@@ -186,7 +188,7 @@ def _without(group: FlightGroup) -> str:
         return "; the dumps do not say who its members are"
     if not group.unknown:
         return ""
-    return f"; no dump of {named(group.unknown)}"
+    return f"; no dump of {rank_spans(group.unknown)}"
 
 
 def _called(side: Side) -> str:

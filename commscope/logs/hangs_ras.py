@@ -8,7 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from commscope.logs.hang_model import Hang, Side, named
+from commscope.logs.hang_model import Hang, Side
+from commscope.wording import rank_spans
 
 _Row = dict[str, Any]
 _MOST_SHOWN = 4
@@ -38,7 +39,7 @@ def _missing(comm: str | None, nranks: int | None, rows: Sequence[_Row]) -> Hang
     processes = dict.fromkeys(
         f"process {row['pid']} on {row['host']}" for row in rows if row["pid"] is not None
     )
-    who = named(ranks) if ranks else ", ".join([*processes][:_MOST_SHOWN])
+    who = rank_spans(ranks) if ranks else ", ".join([*processes][:_MOST_SHOWN])
     name = "the job" if comm is None else f"communicator {comm}"
     says = f"{name}: {who} did not answer: look whether the process lives"
     sides = (Side(ranks, None, None, rows[0]["says"], _place(rows[0])),)
@@ -59,7 +60,7 @@ def _behind(comm: str | None, nranks: int | None, rows: Sequence[_Row]) -> Hang 
     behind = [r for r in rows if r["op"] == op and r["count"] is not None and r["count"] < front]
     ranks = tuple(sorted({row["rank"] for row in behind if row["rank"] is not None}))
     count = sum(many for value, many in differing[op].items() if value < front)
-    who = named(ranks) if ranks else f"{count:,} ranks"
+    who = rank_spans(ranks) if ranks else f"{count:,} ranks"
     what = f"{op} " if op else ""
     says = (
         f"communicator {comm}: {who} launched {last:,} {what}operations, others {front:,}; "

@@ -2,64 +2,104 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from commscope.logs.hang_model import Hang, Side, named
+from commscope.logs.hang_model import Hang, Side
+from commscope.units import span
+from commscope.wording import rank_list
 
-_Row = dict[str, Any]
-_UNKNOWN = "of ranks without a message nothing is known"
+Entry = Mapping[str, Any]
+
+_NS_PER_MS = 10**6
+_MOST_RANKS = 6
+_ALONE = "no other rank reported, so look for what it waits for or skipped"
+_TOGETHER = (
+    "all were at the same operation, so it began and did not end: a rank that never came, or the "
+    "network"
+)
 
 
 def hangs_of_watchdog(hangs: pa.Table) -> list[Hang]:
     """One for all ranks that time out in the same process group."""
-    groups: dict[str | None, dict[int, _Row]] = {}
-    for rank, row in _by_rank(hangs.to_pylist()).items():
-        groups.setdefault(row["group"], {})[rank] = row
-    return [_hang(group, rows) for group, rows in groups.items()]
+    return [hang_of(reports) for reports in reports_of_watchdog(hangs)]
 
 
-def _by_rank(rows: Sequence[_Row]) -> dict[int, _Row]:
-    """What several messages say of the first operation that timed out on a rank."""
-    found: dict[tuple[int, int], _Row] = {}
+def reports_of_watchdog(hangs: pa.Table) -> list[list[Entry]]:
+    """Of each process group the reports of its ranks, those of the earliest operation first.
+
+    A report is all that was said of the first operation that timed out on a rank.
+    """
+    groups: dict[str | None, dict[int, Entry]] = {}
+    for entry in sorted(_entries(hangs.to_pylist()), key=lambda it: (it["seq"], it["rank"])):
+        groups.setdefault(entry["group"], {}).setdefault(entry["rank"], entry)
+    return [list(reports.values()) for reports in groups.values()]
+
+
+def _entries(rows: Iterable[Entry]) -> list[dict[str, Any]]:
+    """One entry a rank and operation, of all that was said of it; its group, where one is named."""
+    found: dict[tuple[int, int], dict[str, Any]] = {}
     for row in rows:
-        if row["rank"] is None or row["seq"] is None:
-            continue
-        known = found.setdefault((row["rank"], row["seq"]), dict.fromkeys(row))
-        known.update({name: value for name, value in row.items() if known[name] is None})
-    first: dict[int, _Row] = {}
-    for (rank, _), row in sorted(found.items(), key=lambda item: item[0]):
-        first.setdefault(rank, row)
-    return first
+        if row["rank"] is not None and row["seq"] is not None:
+            entry = found.setdefault((row["rank"], row["seq"]), dict(row))
+            entry.update({name: value for name, value in row.items() if entry[name] is None})
+    named = {entry["group"] for entry in found.values()} - {None}
+    only = named.pop() if len(named) == 1 else None
+    for entry in found.values():
+        entry["group"] = only if entry["group"] is None else entry["group"]
+    return list(found.values())
 
 
-def _hang(group: str | None, rows: Mapping[int, _Row]) -> Hang:
-    looks: dict[tuple[Any, ...], list[int]] = {}
-    for rank, row in rows.items():
-        looks.setdefault((row["seq"], row["op"], row["elements_in"]), []).append(rank)
-    sides = tuple(_side(ranks, rows) for ranks in looks.values())
-    lowest = min(row["seq"] for row in rows.values())
-    behind = tuple(sorted(rank for rank, row in rows.items() if row["seq"] == lowest))
-    name = "a process group" if group is None else f"process group {group}"
-    if len({row["seq"] for row in rows.values()}) > 1:
-        kind, suspects = "behind", behind
-        says = (
-            f"ranks time out at different operations: {named(behind)} at {lowest:,}, others later"
-        )
-    elif len(looks) > 1:
-        kind, suspects = "mismatch", _odd(sides)
-        said = "; ".join(f"{named(s.ranks, 'call')} {s.op or 'it'} of {s.size}" for s in sides[:3])
-        says = f"ranks part at operation {lowest:,}: {said}"
-    else:
-        kind, suspects = "stuck", ()
-        says = f"{named(rows, 'wait')} in operation {lowest:,}, {_called(sides[0])}; {_UNKNOWN}"
-    waiting = tuple(sorted(set(rows) - set(suspects)))
+def hang_of(reports: Sequence[Entry], silent: str = "") -> Hang:
+    """The verdict on the reports of a process group; ``silent`` says which ranks gave none."""
+    first, ranks = reports[0], sorted(report["rank"] for report in reports)
+    sides = _sides(reports)
+    kind, suspects, why = _judged(reports, sides)
+    waited = max(report["ran_ms"] or 0 for report in reports) * _NS_PER_MS
+    after = f" after {span(waited)}" if waited else ""
+    what = f"{first['op'] or 'operation'} {first['seq']:,}{_queued(reports)}{after}"
     return Hang(
-        "watchdog", kind, name, None, lowest, suspects, waiting, (), sides,
-        f"{name}: {says}{_queued(rows)}",
-    )  # fmt: skip
+        "watchdog",
+        kind,
+        "a process group" if first["group"] is None else f"process group {first['group']}",
+        None,
+        first["seq"],
+        suspects,
+        tuple(rank for rank in ranks if rank not in suspects),
+        (),
+        sides,
+        f"the watchdog gave up {what} on {rank_list(ranks, _MOST_RANKS)}{silent}: {why}",
+    )
+
+
+def _queued(reports: Sequence[Entry]) -> str:
+    queued = max((report["last_enqueued"] or 0) - report["seq"] for report in reports)
+    return f" ({queued:,} more queued behind it)" if queued > 0 else ""
+
+
+def _judged(reports: Sequence[Entry], sides: Sequence[Side]) -> tuple[str, tuple[int, ...], str]:
+    """The kind of hang, the ranks to look at first, and what the messages say together."""
+    first, last = reports[0], reports[-1]
+    if first["seq"] != last["seq"]:
+        behind = _ranks_with(reports, "seq", first["seq"])
+        others = f"others went on to {last['seq']:,}, so their code took different ways"
+        return "behind", behind, f"{rank_list(behind, _MOST_RANKS)} stopped first, {others}"
+    told = [side for side in sides if side.op is not None]
+    if len(told) > 1:
+        return "mismatch", _odd(told), "the ranks do not agree on operation or size"
+    completed = {it["last_completed"] for it in reports if it["last_completed"] is not None}
+    if len(completed) > 1:
+        behind = _ranks_with(reports, "last_completed", min(completed))
+        return "behind", behind, f"{rank_list(behind, _MOST_RANKS)} completed less than the others"
+    if len(reports) == 1:
+        return "stuck", (first["rank"],), _ALONE
+    return "stuck", (), _TOGETHER
+
+
+def _ranks_with(reports: Sequence[Entry], name: str, value: int) -> tuple[int, ...]:
+    return tuple(sorted(report["rank"] for report in reports if report[name] == value))
 
 
 def _odd(sides: Sequence[Side]) -> tuple[int, ...]:
@@ -70,22 +110,18 @@ def _odd(sides: Sequence[Side]) -> tuple[int, ...]:
     return tuple(sorted(rank for side in ordered[:-1] for rank in side.ranks))
 
 
-def _queued(rows: Mapping[int, _Row]) -> str:
-    """How many operations wait behind it."""
-    waiting = [
-        row["last_enqueued"] - row["last_completed"]
-        for row in rows.values()
-        if row["last_enqueued"] is not None and row["last_completed"] is not None
-    ]
-    return f"; up to {max(waiting):,} operations are enqueued and not completed" if waiting else ""
+def _sides(reports: Sequence[Entry]) -> tuple[Side, ...]:
+    """The ranks by operation and size."""
+    looks: dict[tuple[Any, ...], list[Entry]] = {}
+    for report in reports:
+        look = (report["seq"], report["op"], report["elements_in"], report["elements_out"])
+        looks.setdefault(look, []).append(report)
+    return tuple(map(_side, looks.values()))
 
 
-def _called(side: Side) -> str:
-    return f"{side.op or 'of an unknown kind'}{f' of {side.size}' if side.size else ''}"
-
-
-def _side(ranks: Sequence[int], rows: Mapping[int, _Row]) -> Side:
-    row = rows[ranks[0]]
-    size = None if row["elements_in"] is None else f"{row['elements_in']:,} elements"
-    op = None if row["op"] is None else row["op"].strip("_").lower()
-    return Side(tuple(sorted(ranks)), op, size, None, f"{row['file']}:{row['line']}")
+def _side(reports: Sequence[Entry]) -> Side:
+    first = reports[0]
+    size = None if first["elements_in"] is None else f"{first['elements_in']:,} elements"
+    op = None if first["op"] is None else first["op"].strip("_").lower()
+    ranks = tuple(sorted(report["rank"] for report in reports))
+    return Side(ranks, op, size, None, f"{first['file']}:{first['line']}")

@@ -60,6 +60,11 @@ class LogSummary:
         return asdict(self)
 
 
+def channels_used(first: int | None, last: int | None) -> int | None:
+    """How many channels a choice of the library uses; null where the logs do not tell."""
+    return None if first is None or last is None else last - first + 1
+
+
 def summarize(logs: Logs, notes: Sequence[str] = ()) -> LogSummary:
     """Puts together what the tables of the logs say."""
     tables = logs.tables

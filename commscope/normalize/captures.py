@@ -10,6 +10,7 @@ from itertools import pairwise
 from commscope.errors import RankConflict, UsageError
 from commscope.normalize.parts import Part
 from commscope.trace import Note
+from commscope.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def _newest_complete(captures: Sequence[Capture]) -> int:
 
 
 def _alone(captures: Sequence[Capture], number: int, ranks: int) -> Note:
-    held = f"{len(captures[number])} of {ranks} {'rank' if ranks == 1 else 'ranks'}"
+    held = f"{len(captures[number])} of {counted(ranks, 'rank')}"
     return Note(
         "captures",
         f"capture {number} of 0 to {len(captures) - 1} is shown, with {held}; the others are left "

@@ -212,14 +212,22 @@ def _no_events(readings: Sequence[Reading]) -> str:
     if impossible:
         return (
             f"{files}: none of the {impossible:,} GPU activities has a possible time and a length. "
-            "Record again with a newer PyTorch"
+            "Record again with a newer version of the profiler"
         )
     calls = sum(r.host.num_rows for r in readings)
+    are_kineto = all(r.input.format == "kineto" for r in readings)
+    advice = _START_EARLIER if are_kineto else _TRACE_KERNELS
     return (
         f"{files}: no GPU activity was recorded ({calls:,} calls and annotations of the host "
-        "were). Start the profiler before the first use of the GPU, with ProfilerActivity.CUDA "
-        "(also on ROCm), or shorten its warm-up"
+        f"were). {advice}"
     )
+
+
+_START_EARLIER = (
+    "Start the profiler before the first use of the GPU, with ProfilerActivity.CUDA (also on "
+    "ROCm), or shorten its warm-up"
+)
+_TRACE_KERNELS = "Record the kernels too, with --kernel-trace or --sys-trace, and give all files"
 
 
 def _silent_note(part: Part) -> Note:

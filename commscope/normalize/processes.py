@@ -28,6 +28,11 @@ class Process:
         """The file's name, as shown."""
         return self.reading.input.file
 
+    @property
+    def is_active(self) -> bool:
+        """Whether it has any activity of a GPU, possible or not."""
+        return bool(self.tables.events.num_rows)
+
 
 def processes_of(reading: Reading) -> tuple[list[Process], list[Note]]:
     """The processes of a file, and a note where activities of a merged one name no rank."""

@@ -41,7 +41,8 @@ def split_ranks(
         processes += found
         notes += found_notes
     known = _choose_ranks(processes, given)
-    notes += [note for p, k in zip(processes, known) for note in _guess_notes(p, k)]
+    # What is left out for want of activities needs no word on its rank.
+    notes += [n for p, k in zip(processes, known) if p.is_active for n in _guess_notes(p, k)]
     free = _free_ranks(processes, known)
     parts = []
     for process, rank in zip(processes, known):
@@ -57,7 +58,10 @@ def _choose_ranks(processes: Sequence[Process], given: Mapping[int, str]) -> lis
     guessed = _varying_numbers([p.file for p, known in zip(processes, found) if known is None])
     taken = {known.rank for known in found if known} | set(guessed.values())
     assumed = _unused(taken, 0)
-    return [known or _guess(process, guessed, assumed) for process, known in zip(processes, found)]
+    # Launchers and loaders of data are processes too: they must take no rank of the others.
+    order = sorted(range(len(processes)), key=lambda index: not processes[index].is_active)
+    chosen = {i: found[i] or _guess(processes[i], guessed, assumed) for i in order}
+    return [chosen[index] for index in range(len(processes))]
 
 
 def _guess(process: Process, guessed: Mapping[str, int], assumed: Iterator[int]) -> _Known:

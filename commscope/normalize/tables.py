@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -109,10 +110,16 @@ def source_files(readings: Sequence[Reading], parts: Sequence[Part]) -> tuple[So
     for part in parts:
         ranks.setdefault(part.file, set()).add(part.rank)
     return tuple(
-        _source_file(reading, ranks[reading.input.file])
+        file
         for reading in readings
         if reading.input.file in ranks
+        for file in _files_of(reading, ranks[reading.input.file])
     )
+
+
+def _files_of(reading: Reading, ranks: set[int]) -> list[SourceFile]:
+    companions = [replace(reading, input=c.input, health=c.health) for c in reading.companions]
+    return [_source_file(one, ranks) for one in (reading, *companions)]
 
 
 def _source_file(reading: Reading, ranks: set[int]) -> SourceFile:

@@ -13,6 +13,7 @@ from commscope.analysis.contention import stretches
 from commscope.analysis.result import Analysis, analyse
 from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.columns import NONE, Bool, Int64, int64, nullable
+from commscope.counters.by_kernel import by_kernel
 from commscope.findings.case import Beside
 from commscope.findings.job_rules import not_repeated
 from commscope.findings.limits import require_known
@@ -85,7 +86,8 @@ def build_report(
     steps = _steps(analysis, trust, origin)
     joined = None if trace.logs is None else join(analysis, trace.logs, trace.topology)
     told, told_looked = _told_by_logs(joined, limits)
-    beside = None if joined is None else Beside(joined, told)
+    names = analysis.kernels.column("name").to_pylist()
+    beside = Beside(joined, told, by_kernel(names, trace.counters))
     findings, looked = look(analysis, trust, all_rules(), limits, beside)
     summary = summarise(analysis, steps, trust, findings)
     return Report(

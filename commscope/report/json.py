@@ -12,6 +12,7 @@ from commscope.analysis.breakdown import PARTITION
 from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.findings.model import Check, Finding, Trust
 from commscope.findings.rule import AnyRule
+from commscope.report.finding_json import finding_dict
 from commscope.report.log_section import LogSection
 from commscope.report.model import SCHEMA, Environment, Report, ReportTable, Summary
 from commscope.sanitize import json_text
@@ -181,31 +182,14 @@ def rule_dict(rule: AnyRule) -> dict[str, Any]:
             name: {"value": limit.value, "unit": limit.unit, "says": limit.says}
             for name, limit in rule.limits.items()
         },
-        "advice": [{"do": a.do, "why": a.why, "source": a.source} for a in rule.advice],
+        "advice": [asdict(advice) for advice in rule.advice],
     }
 
 
 def _finding(finding: Finding, origin_ns: int) -> dict[str, Any]:
-    """A finding; times of its evidence count from the origin."""
-    return {
-        "id": finding.id,
-        "rule": finding.rule,
-        "severity": finding.severity,
-        "confidence": finding.confidence,
-        "title": finding.title,
-        "says": finding.says,
-        "measured": {n: {"value": m.value, "unit": m.unit} for n, m in finding.measured.items()},
-        "evidence": [
-            {
-                "rank": e.rank,
-                "step": e.step,
-                "t0_ns": e.t0_ns - origin_ns,
-                "t1_ns": e.t1_ns - origin_ns,
-            }
-            for e in finding.evidence
-        ],
-        "bound_ns": finding.bound_ns,
-        "rank": finding.rank,
-        "quotes": [{"file": q.file, "line": q.line, "text": q.text} for q in finding.quotes],
-        "advice": [{"do": a.do, "why": a.why, "source": a.source} for a in finding.advice],
-    }
+    """A finding with its times, which count from the origin."""
+    evidence = [
+        {"rank": e.rank, "step": e.step, "t0_ns": e.t0_ns - origin_ns, "t1_ns": e.t1_ns - origin_ns}
+        for e in finding.evidence
+    ]
+    return {**finding_dict(finding), "evidence": evidence, "bound_ns": finding.bound_ns}

@@ -14,9 +14,10 @@ from commscope.analysis.groups import group_rows, group_sums
 from commscope.analysis.result import Analysis
 from commscope.columns import Bool, Int64, int64, where_equal
 from commscope.findings.model import Trust
-from commscope.joined.classes import CallClass, Choice
+from commscope.joined.classes import CallClass
 from commscope.joined.result import Joined
 from commscope.joined.transports import Route
+from commscope.logs.summary import channels_used
 from commscope.report.gaps import shown_gaps
 from commscope.report.model import ReportTable
 
@@ -93,7 +94,7 @@ def log_section(analysis: Analysis, trust: Trust, joined: Joined) -> LogSection:
     return LogSection(
         files=tuple(file.file for file in joined.logs.files),
         joined_by=joined.processes.by,
-        notes=joined.processes.notes,
+        notes=(*joined.processes.notes, *joined.places.notes),
         communicators=ReportTable(_communicators(analysis, joined)),
         paths=ReportTable(tables.paths()),
         transports=ReportTable(tables.transports()),
@@ -213,16 +214,10 @@ def _of_class(found: CallClass, labels: Sequence[str]) -> dict[str, Any]:
         "logged": found.logged,
         "algorithm": used and used.algorithm,
         "protocol": used and used.protocol,
-        "channels": used and _channels(used),
+        "channels": used and channels_used(used.first_channel, used.last_channel),
         "choices": len(found.choices),
         "note": found.note or None,
     }
-
-
-def _channels(choice: Choice) -> int | None:
-    if choice.first_channel is None or choice.last_channel is None:
-        return None
-    return choice.last_channel - choice.first_channel + 1
 
 
 def _most_exposed_first(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:

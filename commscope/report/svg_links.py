@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from commscope.sanitize import plain, shortened
-from commscope.topology.model import Device, Link, Net, Topology
+from commscope.topology.model import LINK_NAMES, Device, Link, Net, Topology
 from commscope.topology.summary import link_label, sentence
 
 _WIDTH = 820
@@ -141,11 +141,11 @@ class _Picture:
     def _legend(self) -> Iterator[str]:
         y = self._top + self.height - _LEGEND_HEIGHT + 20
         kinds = sorted({link.kind for link in self._shown() if link.kind})
-        names = {"xgmi": "xGMI (thicker: several links)", "nvlink": "NVLink", "pcie": "PCIe"}
         x = 20.0
         for kind in kinds:
-            yield _line((x, y), (x + 34, y), kind, 2.5, names[kind])
-            yield _text(x + 42, y, names[kind], "dim begin")
+            name = LINK_NAMES[kind] + (" (thicker: several links)" if kind == "xgmi" else "")
+            yield _line((x, y), (x + 34, y), kind, 2.5, name)
+            yield _text(x + 42, y, name, "dim begin")
             x += 230
         hidden = len(self._all) - len(self._devices)
         told = {

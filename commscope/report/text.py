@@ -61,7 +61,7 @@ def print_report(report: Report, console: Console, *, details: bool = False) -> 
     sections = [
         _verdict(report),
         _numbers(report, width),
-        *findings(report),
+        *findings(report, width),
         _steps(report, most, width),
         _ranks(report, width),
         gap_causes(report, most, width),

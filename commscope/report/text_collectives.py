@@ -16,6 +16,7 @@ from commscope.report.text_tables import (
     Show,
     count_of,
     share_of,
+    sizes_of,
     text_of,
     text_table,
     time_of,
@@ -88,7 +89,7 @@ def _bandwidth(report: Report, most: int, width: int) -> RenderableType | None:
     cells = (
         Cell("collective", text_of("op"), "left"),
         Cell("ranks", text_of("group_size")),
-        Cell("size", _sizes),
+        Cell("size", sizes_of),
         Cell("in all", count_of("count"), from_width=70),
         Cell("transfer (p50)", time_of("transfer_p50_ns"), from_width=80),
         Cell("algorithm GB/s", _algorithm_bandwidth, from_width=100),
@@ -105,11 +106,6 @@ def _expectations(report: Report) -> Text | None:
     sources = dict.fromkeys(row["expected_from"] for row in report.bandwidth)
     told = [plain(source) for source in sources if source is not None]
     return Text(f"expected: {'; '.join(told)}", "dim") if told else None
-
-
-def _sizes(row: Row) -> str:
-    low, high = size(row["min_bytes"]), size(row["max_bytes"])
-    return low if low == high else f"{low} to {high}"
 
 
 def _algorithm_bandwidth(row: Row) -> str:

@@ -9,9 +9,10 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from commscope.findings.model import Finding, Quote
+from commscope.findings.model import Finding
 from commscope.findings.rule import AnyRule
 from commscope.report.model import Report
+from commscope.report.text_quotes import MOST_QUOTES, quoted
 from commscope.report.text_tables import (
     Cell,
     Row,
@@ -24,8 +25,6 @@ from commscope.report.text_tables import (
 from commscope.sanitize import plain, shortened
 from commscope.units import span
 
-#: Lines of logs that are shown of a finding.
-_MOST_QUOTES = 2
 SEVERITY_STYLE = {"high": "bold red", "medium": "yellow", "low": "dim"}
 _CAUSES = {
     "straggler_wait": "waiting for a late rank",
@@ -39,13 +38,13 @@ _CAUSES = {
 }
 
 
-def findings(report: Report) -> list[RenderableType]:
+def findings(report: Report, width: int) -> list[RenderableType]:
     """What was found, each with its bound and advice."""
     each = "in the trace" if report.summary.step_source == "whole_trace" else "a step"
     lines: list[RenderableType] = []
     for finding in report.findings:
         lines.append(_finding(finding, each))
-        lines += [quoted(quote) for quote in finding.quotes[:_MOST_QUOTES]]
+        lines += quoted(finding.quotes[:MOST_QUOTES], width)
         lines += [Text(f"    {plain(advice.do)}", "dim") for advice in finding.advice]
     return lines
 
@@ -57,12 +56,6 @@ def _finding(finding: Finding, each: str) -> Text:
         plain(finding.says + ("." if bound else "")),
         (bound, "bold"),
     )
-
-
-def quoted(quote: Quote) -> Text:
-    """A line of a log, by file and number."""
-    where = f"    {plain(quote.file)}:{quote.line}"
-    return Text(where if quote.text is None else f"{where}: {plain(quote.text)}", "dim")
 
 
 def gap_causes(report: Report, most: int, width: int) -> RenderableType | None:

@@ -9,15 +9,17 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from commscope.logs.communicators import Communicator, Slowest
-from commscope.logs.summary import LogSummary
+from commscope.logs.summary import LogSummary, channels_used
 from commscope.report.log_report import LogReport
 from commscope.report.text_log_findings import log_findings
 from commscope.report.text_neighbors import hang_sections, neighbor_sections
-from commscope.report.text_tables import Cell, Row, count_of, text_of, text_table
+from commscope.report.text_tables import MOST_ROWS, Cell, Row, Show, count_of, first_rows, text_of
 from commscope.sanitize import plain, shortened
 from commscope.units import percent, size, span
+from commscope.wording import counted, listed, rank_list
 
-_MOST_ROWS = 8
+#: Hosts, ranks or numbers of one thing that are named.
+_MOST_NAMED = 6
 #: What tells of hangs besides logs, on which rules look.
 _BESIDE_LOGS = ("flight_recorder", "ras")
 _NAMES = {
@@ -61,8 +63,8 @@ def _hangs_beside(report: LogReport) -> list[RenderableType]:
 
 def _head(summary: LogSummary) -> Iterable[str]:
     yield _libraries(summary.versions)
-    hosts = f" on {_counted(len(summary.hosts), 'host')}: {_few(summary.hosts)}"
-    told = f"{_counted(summary.processes, 'process', 'processes')}{hosts if summary.hosts else ''}"
+    hosts = f" on {counted(len(summary.hosts), 'host')}: {listed(summary.hosts, _MOST_NAMED)}"
+    told = f"{counted(summary.processes, 'process', 'processes')}{hosts if summary.hosts else ''}"
     largest = summary.communicators[0] if summary.communicators else None
     if largest is not None and largest.nranks is not None:
         told += f"; {summary.ranks:,} of {largest.nranks:,} ranks"
@@ -88,10 +90,11 @@ def _libraries(versions: Sequence[Row]) -> str:
 def _troubles(number: int, communicator: Communicator) -> Iterable[str]:
     """What is wrong with a communicator."""
     if communicator.waiting:
-        ranks = _few(communicator.waiting)
-        yield f"Communicator {number}: initialisation did not finish on ranks {ranks}"
+        ranks = rank_list(communicator.waiting, _MOST_NAMED)
+        yield f"Communicator {number}: initialisation did not finish on {ranks}"
     if communicator.aborted:
-        yield f"Communicator {number}: given up by ranks {_few(communicator.aborted)}"
+        ranks = rank_list(communicator.aborted, _MOST_NAMED)
+        yield f"Communicator {number}: given up by {ranks}"
 
 
 def _communicators(communicators: Sequence[Communicator], width: int) -> RenderableType | None:
@@ -104,13 +107,18 @@ def _communicators(communicators: Sequence[Communicator], width: int) -> Rendera
         Cell("seen", lambda row: f"{row['it'].seen:,}"),
         Cell("initialised", lambda row: _initialised(row["it"]), "left"),
         Cell("hosts", lambda row: _maybe(row["it"].nnodes), from_width=80),
-        Cell("network", lambda row: _few(row["it"].networks) or "?", "left", from_width=70),
-        Cell("channels", lambda row: _few(row["it"].coll_channels) or "?"),
-        Cell("of p2p", lambda row: _few(row["it"].p2p_channels) or "?", from_width=130),
+        Cell("network", _several("networks"), "left", from_width=70),
+        Cell("channels", _several("coll_channels")),
+        Cell("of p2p", _several("p2p_channels"), from_width=130),
         Cell("longest init", lambda row: _longest(row["it"].slowest), "left", from_width=90),
     )
     rows = [{"number": n, "it": communicator} for n, communicator in enumerate(communicators)]
-    return _table("Communicators", cells, rows, width)
+    return first_rows("Communicators", cells, rows, width)
+
+
+def _several(name: str) -> Show:
+    """What members of a communicator report, which may differ."""
+    return lambda row: listed(getattr(row["it"], name), _MOST_NAMED) or "?"
 
 
 def _initialised(it: Communicator) -> str:
@@ -146,7 +154,7 @@ def _connections(summary: LogSummary, width: int) -> RenderableType | None:
         if row["bandwidth_gbps"] is not None
     )
     title = "Connections" + (f" (chosen: {links})" if links else "")
-    return _table(title, cells, summary.connections, width)
+    return first_rows(title, cells, summary.connections, width)
 
 
 def _purpose(row: Row) -> str:
@@ -168,7 +176,7 @@ def _calls(summary: LogSummary, width: int) -> RenderableType | None:
         Cell("ranks", count_of("rank_count"), from_width=70),
     )
     rows = sorted(summary.calls, key=lambda row: -(row["call_bytes"] or 0) * row["count"])
-    return _table("Calls", cells, rows, width)
+    return first_rows("Calls", cells, rows, width)
 
 
 def _choices(summary: LogSummary, width: int) -> RenderableType | None:
@@ -181,13 +189,11 @@ def _choices(summary: LogSummary, width: int) -> RenderableType | None:
         Cell("records", count_of("count")),
     )
     rows = sorted(summary.choices, key=lambda row: -row["count"])
-    return _table("Algorithm and protocol", cells, rows, width)
+    return first_rows("Algorithm and protocol", cells, rows, width)
 
 
 def _span_of_channels(row: Row) -> str:
-    if row["first_channel"] is None or row["last_channel"] is None:
-        return "?"
-    return f"{row['last_channel'] - row['first_channel'] + 1:,}"
+    return _maybe(channels_used(row["first_channel"], row["last_channel"]))
 
 
 def _environment(summary: LogSummary, width: int) -> RenderableType | None:
@@ -198,7 +204,7 @@ def _environment(summary: LogSummary, width: int) -> RenderableType | None:
         Cell("processes", count_of("process_count")),
         Cell("", lambda row: "ignored" if row["ignored"] else "", "left"),
     )
-    return _table("Environment", cells, summary.environment, width)
+    return first_rows("Environment", cells, summary.environment, width)
 
 
 def _warnings(summary: LogSummary, width: int) -> RenderableType | None:
@@ -209,7 +215,7 @@ def _warnings(summary: LogSummary, width: int) -> RenderableType | None:
         Cell("message", lambda row: shortened(row["text"], room), "left"),
         Cell("first at", lambda row: f"{shortened(row['file'], 22)}:{row['line']}", "left"),
     )
-    return _table("Warnings", cells, summary.warnings, width)
+    return first_rows("Warnings", cells, summary.warnings, width)
 
 
 def _hangs(summary: LogSummary, width: int) -> RenderableType | None:
@@ -221,7 +227,7 @@ def _hangs(summary: LogSummary, width: int) -> RenderableType | None:
         Cell("last completed", _maybe_of("last_completed"), from_width=70),
         Cell("at", lambda row: f"{shortened(row['file'], 22)}:{row['line']}", "left"),
     )
-    return _table("The watchdog of PyTorch", cells, summary.hangs, width)
+    return first_rows("The watchdog of PyTorch", cells, summary.hangs, width)
 
 
 def _foot(summary: LogSummary) -> Iterable[str]:
@@ -229,7 +235,7 @@ def _foot(summary: LogSummary) -> Iterable[str]:
     of_library = seen.records + seen.unused + seen.torn
     yield (
         f"Read: {percent(seen.read_ratio)} of {of_library:,} records in {seen.lines:,} lines of "
-        f"{_counted(len(summary.files), 'file')} ({seen.records:,} used, {seen.unused:,} of no "
+        f"{counted(len(summary.files), 'file')} ({seen.records:,} used, {seen.unused:,} of no "
         f"use here, {seen.torn:,} torn)"
     )
     for file in summary.files:
@@ -238,17 +244,7 @@ def _foot(summary: LogSummary) -> Iterable[str]:
         if file.unended_bytes:
             length = f"{file.unended_bytes:,} bytes"
             yield f"{file.file}: the last line ({length}) has no end and was not read"
-    yield from (f"({note})" for note in summary.notes[:_MOST_ROWS])
-
-
-def _table(
-    title: str, cells: Sequence[Cell], rows: Sequence[Row], width: int
-) -> RenderableType | None:
-    if not rows:
-        return None
-    if len(rows) > _MOST_ROWS:
-        title += f", the first {_MOST_ROWS} of {len(rows):,}"
-    return text_table(title, cells, rows[:_MOST_ROWS], width)
+    yield from (f"({note})" for note in summary.notes[:MOST_ROWS])
 
 
 def _maybe(value: int | None) -> str:
@@ -261,12 +257,3 @@ def _maybe_of(name: str) -> Any:
 
 def _size(count: int | None) -> str:
     return "?" if count is None else size(count)
-
-
-def _counted(count: int, word: str, plural: str | None = None) -> str:
-    return f"{count:,} {word if count == 1 else plural or word + 's'}"
-
-
-def _few(values: Sequence[Any], most: int = 6) -> str:
-    more = f" and {len(values) - most:,} more" if len(values) > most else ""
-    return ", ".join(map(str, values[:most])) + more

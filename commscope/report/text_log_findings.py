@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
-from commscope.findings.model import Finding, Looked, Quote
+from commscope.findings.model import Finding, Looked
 from commscope.report.text_findings import SEVERITY_STYLE
-from commscope.sanitize import plain, shortened
+from commscope.report.text_quotes import MOST_QUOTES, indented, quoted
+from commscope.sanitize import plain
 
-#: So many are shown unless all are asked for, each with so many lines.
-_MOST_FINDINGS, _MOST_QUOTES = 5, 2
-#: A quoted line takes so many lines of the terminal.
-_MOST_LINES = 2
-_RAGGED = 20  #: room that breaks between words leave
-_INDENT = 4
-#: Process, thread and device of a record: the line tells them.
-_HEAD = re.compile(r"(?<=\w):\d{1,10}:\d{1,10} (?:\[\d{1,4}\] )?(?:NCCL INFO )?")
-#: A place in the sources of the library as it is built: only its end tells something.
-_BUILD_PATH = re.compile(r"(?<= )/\S{20,}/(?=\S{1,80}:\d+ )")
+#: So many are shown unless all are asked for.
+_MOST_FINDINGS = 5
 
 
 def log_findings(
@@ -36,7 +27,7 @@ def log_findings(
         yield from _finding(finding, width, details=details)
     left = len(findings) - len(shown)
     if left:
-        yield _indented(f"({left} more of severity {_severities(findings[-left:])}: -v shows them)")
+        yield indented(f"({left} more of severity {_severities(findings[-left:])}: -v shows them)")
     if details:
         yield Text()
         for rule in looked:
@@ -52,26 +43,12 @@ def _finding(finding: Finding, width: int, *, details: bool) -> Iterator[Rendera
         (f"{finding.rule} {plain(finding.title)}: ", "bold"),
         plain(finding.says) + ".",
     )
-    quoted = finding.quotes if details else finding.quotes[:_MOST_QUOTES]
-    for quote in quoted:
-        yield _indented(_quote(quote, width - _INDENT))
+    yield from quoted(finding.quotes if details else finding.quotes[:MOST_QUOTES], width)
     for advice in finding.advice if details else finding.advice[:1]:
-        yield _indented(f"Advice: {plain(advice.do)}")
+        yield indented(f"Advice: {plain(advice.do)}")
         if details:
-            yield _indented(f"{plain(advice.why)} ({plain(advice.source)})")
-
-
-def _quote(quote: Quote, room: int) -> str:
-    where = f"{shortened(quote.file, 40)}:{quote.line}"
-    if quote.text is None:
-        return where
-    text = _HEAD.sub(" ", _BUILD_PATH.sub(".../", quote.text), count=1)
-    return shortened(f"{where}: {text}", _MOST_LINES * room - _RAGGED)
+            yield indented(f"{plain(advice.why)} ({plain(advice.source)})")
 
 
 def _severities(findings: Sequence[Finding]) -> str:
     return " and ".join(dict.fromkeys(finding.severity for finding in findings))
-
-
-def _indented(text: str) -> Padding:
-    return Padding(Text(text, "dim"), (0, 0, 0, _INDENT))

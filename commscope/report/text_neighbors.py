@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
-from commscope.logs.hang_model import Hang, few
-from commscope.logs.hangs import hangs_to_dicts
+from commscope.logs.hang_model import Hang
 from commscope.logs.neighbor_summary import NeighborSummary
-from commscope.report.text_tables import Cell, Row, Show, count_of, text_of, text_table
+from commscope.report.text_tables import (
+    MOST_ROWS,
+    Cell,
+    Row,
+    Show,
+    count_of,
+    first_rows,
+    sizes_of,
+    text_of,
+)
 from commscope.sanitize import plain, shortened
 from commscope.units import size, span
+from commscope.wording import rank_spans
 
-SCHEMA = "commscope.neighbors/1"
-
-_MOST_ROWS = 8
 _MOST_HANGS = 6
-
-
-def print_neighbors(summary: NeighborSummary, hangs: Sequence[Hang], console: Console) -> None:
-    """Prints what they say, hangs first."""
-    sections = [*hang_sections(hangs), *neighbor_sections(summary, console.width)]
-    console.print(Group(*sections))
-
-
-def neighbors_dict(summary: NeighborSummary, hangs: Sequence[Hang]) -> dict[str, Any]:
-    """As JSON shows it: the summary, and ``hangs``."""
-    return {"schema": SCHEMA, **summary.to_dict(), "hangs": hangs_to_dicts(hangs)}
 
 
 def hang_sections(hangs: Sequence[Hang]) -> list[RenderableType]:
@@ -50,9 +44,9 @@ def hang_sections(hangs: Sequence[Hang]) -> list[RenderableType]:
 
 def _details(hang: Hang) -> Iterable[str]:
     if hang.suspects:
-        yield f"look first at rank {few(hang.suspects)} ({_SOURCES[hang.source]})"
+        yield f"look first at {rank_spans(hang.suspects)} ({_SOURCES[hang.source]})"
     for side in hang.sides[:3]:
-        who = f"rank {few(side.ranks)}: " if side.ranks else ""
+        who = f"{rank_spans(side.ranks)}: " if side.ranks else ""
         state = f"{side.state}, " if side.state else ""
         if side.at:
             yield f"{who}{state}at {shortened(side.at, 100)}"
@@ -82,7 +76,7 @@ def _benchmarks(summary: NeighborSummary, width: int) -> RenderableType | None:
         Cell("measured", text_of("op"), "left"),
         Cell("ranks", count_of("ranks")),
         Cell("hosts", count_of("hosts"), from_width=80),
-        Cell("sizes", _sizes),
+        Cell("sizes", sizes_of),
         Cell("least time", _time("least_us"), from_width=70),
         Cell("best bus GB/s", _rate("best_busbw_gbps")),
         Cell("at", _size("best_bytes"), from_width=90),
@@ -90,15 +84,11 @@ def _benchmarks(summary: NeighborSummary, width: int) -> RenderableType | None:
         Cell("slower than twice the size", _slower, "left", from_width=150),
         Cell("in", lambda row: shortened(row["file"], 24), "left", from_width=120),
     )
-    return _table("Benchmarks", cells, summary.benchmarks, width)
+    return first_rows("Benchmarks", cells, summary.benchmarks, width)
 
 
 def _slower(row: Row) -> str:
     return ", ".join(map(size, row["slower_than_larger"][:3]))
-
-
-def _sizes(row: Row) -> str:
-    return f"{size(row['min_bytes'])} to {size(row['max_bytes'])}"
 
 
 def _records(summary: NeighborSummary, width: int) -> RenderableType | None:
@@ -114,7 +104,7 @@ def _records(summary: NeighborSummary, width: int) -> RenderableType | None:
         Cell("timed by", lambda row: row["timing_source"] or "", "left", from_width=110),
         Cell("from", text_of("source"), "left", from_width=80),
     )
-    return _table("Records of the profiler", cells, summary.records, width)
+    return first_rows("Records of the profiler", cells, summary.records, width)
 
 
 def _chosen(row: Row) -> str:
@@ -132,7 +122,7 @@ def _flight(summary: NeighborSummary, width: int) -> RenderableType | None:
         Cell("last enqueued", lambda row: _count(_last(row)), from_width=80),
         Cell("completed by all", count_of("least_completed"), from_width=90),
     )
-    return _table("Flight Recorder", cells, summary.flight, width)
+    return first_rows("Flight Recorder", cells, summary.flight, width)
 
 
 def _group(row: Row) -> str:
@@ -156,7 +146,7 @@ def _ras(summary: NeighborSummary, width: int) -> RenderableType | None:
         Cell("host", lambda row: shortened(row["host"] or "", 24), "left", from_width=90),
     )
     shown = [row for row in summary.ras if row["kind"] != "rank"]
-    return _table("RAS", cells, shown, width)
+    return first_rows("RAS", cells, shown, width)
 
 
 def _foot(summary: NeighborSummary) -> Text | None:
@@ -164,17 +154,7 @@ def _foot(summary: NeighborSummary) -> Text | None:
     lost = [f"{it.file}: {it.lost:,} rows could not be read" for it in files if it.lost]
     says = [f"{it.file}: {it.says}" for it in files if it.says and it.kind == "records"]
     lines = [*lost, *says, *summary.notes]
-    return Text("\n" + "\n".join(map(plain, lines[:_MOST_ROWS])), "dim") if lines else None
-
-
-def _table(
-    title: str, cells: Sequence[Cell], rows: Sequence[Row], width: int
-) -> RenderableType | None:
-    if not rows:
-        return None
-    if len(rows) > _MOST_ROWS:
-        title += f", the first {_MOST_ROWS} of {len(rows):,}"
-    return text_table(title, cells, rows[:_MOST_ROWS], width)
+    return Text("\n" + "\n".join(map(plain, lines[:MOST_ROWS])), "dim") if lines else None
 
 
 def _count(value: int | None) -> str:

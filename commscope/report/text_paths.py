@@ -9,9 +9,10 @@ from rich.text import Text
 
 from commscope.report.log_section import LogSection
 from commscope.report.model import Report
-from commscope.report.text_tables import Cell, Row, text_of, text_table, time_of
+from commscope.report.text_tables import Cell, Row, Show, text_of, text_table, time_of
 from commscope.sanitize import plain
 from commscope.units import size
+from commscope.wording import counted
 
 
 def paths(report: Report, most: int, width: int) -> RenderableType | None:
@@ -35,14 +36,20 @@ def _table(log: LogSection, most: int, width: int) -> RenderableType | None:
         Cell("channels", text_of("channels"), from_width=90),
         Cell("over", _over, "left"),
         Cell("exposed", time_of("exposed_ns")),
-        Cell("of it waiting", time_of("exposed_wait_ns"), from_width=80),
-        Cell("transfer", time_of("exposed_transfer_ns"), from_width=110),
+        Cell("of it waiting", _known("exposed_wait_ns"), from_width=80),
+        Cell("transferring", _known("exposed_transfer_ns"), from_width=110),
     )
     rows = [row for row in log.paths if row["transport"] or row["algorithm"]]
     title = "From the logs: how collectives ran, all ranks together"
     more = len(rows) - most
     title += f" (the {most} most exposed of {len(rows)})" if more > 0 else ""
     return text_table(title, cells, rows[:most], width) if rows else None
+
+
+def _known(name: str) -> Show:
+    """A part of the exposed time; a question mark where none of it is matched."""
+    show = time_of(name)
+    return lambda row: "?" if row["exposed_unmatched_ns"] == row["exposed_ns"] > 0 else show(row)
 
 
 def _algorithm(row: Row) -> str:
@@ -85,4 +92,4 @@ def _calls(log: LogSection) -> Iterator[str]:
 
 
 def _ranks(count: int) -> str:
-    return f"the collectives of {count} rank{'s' if count > 1 else ''} on a communicator"
+    return f"the collectives of {counted(count, 'rank')} on a communicator"

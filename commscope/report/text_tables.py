@@ -12,10 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from commscope.sanitize import plain
-from commscope.units import percent, span
+from commscope.units import percent, size_range, span
 
 Row = dict[str, Any]
 Show = Callable[[Row], str]
+
+#: Rows of a table, or lines, that are enough of one thing where many are shown.
+MOST_ROWS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,17 @@ def text_table(
     return Padding(grid, (1, 0, 0, 0))
 
 
+def first_rows(
+    title: str, cells: Sequence[Cell], rows: Sequence[Row], width: int
+) -> RenderableType | None:
+    """A table of the first rows, whose title says so where there are more; null without rows."""
+    if not rows:
+        return None
+    if len(rows) > MOST_ROWS:
+        title += f", the first {MOST_ROWS} of {len(rows):,}"
+    return text_table(title, cells, rows[:MOST_ROWS], width)
+
+
 def text_of(name: str) -> Show:
     """A column as it is; a question mark where it is not known."""
     return lambda row: "?" if row[name] is None else str(row[name])
@@ -57,6 +71,11 @@ def count_of(name: str) -> Show:
 def time_of(name: str) -> Show:
     """A length of time."""
     return lambda row: "?" if row[name] is None else span(row[name])
+
+
+def sizes_of(row: Row) -> str:
+    """The sizes that a row is of."""
+    return size_range(row["min_bytes"], row["max_bytes"])
 
 
 def share_of(name: str) -> Show:

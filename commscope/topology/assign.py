@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import replace
+from functools import cached_property
 
 from commscope.topology.model import Topology
 
@@ -15,7 +16,8 @@ def for_hosts(topology: Topology, buses: Mapping[str, Set[str]]) -> Topology:
     be like the one whose devices have all of these bus ids, which a note says; where there is none,
     or there are several that differ, nothing is known of it.
     """
-    found = {host: _like(topology, host, used) for host, used in buses.items()}
+    known = _Known(topology)
+    found = {host: known.like(host, used) for host, used in buses.items()}
     parts = [_renamed(topology, like, host) for host, like in found.items() if like is not None]
     notes = [
         f"{host}: taken to be joined like {like}, as no file names it"
@@ -34,26 +36,30 @@ def for_hosts(topology: Topology, buses: Mapping[str, Set[str]]) -> Topology:
     )
 
 
-def _like(topology: Topology, host: str, used: Set[str]) -> str | None:
-    """The name under which the topology knows the host, or one like it."""
-    if host in topology.hosts:
-        return host
-    fitting = [
-        name
-        for name in topology.hosts
-        if used and used <= {device.bus_id for device in topology.devices_of(name)}
-    ]
-    shapes = {_shape(topology, name) for name in fitting}
-    return fitting[0] if len(shapes) == 1 else None
+class _Known:
+    """The hosts of a topology, each looked at once however many others may be like it."""
 
+    def __init__(self, topology: Topology) -> None:
+        self._topology = topology
+        self._buses = {
+            host: {device.bus_id for device in topology.devices_of(host)} for host in topology.hosts
+        }
 
-def _shape(topology: Topology, host: str) -> frozenset[tuple[object, ...]]:
-    """How the devices of a host are joined, without its name."""
-    return frozenset(
-        (link.ends, link.kind, link.path, link.count)
-        for link in topology.links
-        if link.host == host
-    )
+    def like(self, host: str, used: Set[str]) -> str | None:
+        """The name under which the topology knows the host, or one like it."""
+        if host in self._buses:
+            return host
+        fitting = [name for name, buses in self._buses.items() if used and used <= buses]
+        shapes = {self._shapes[name] for name in fitting}
+        return fitting[0] if len(shapes) == 1 else None
+
+    @cached_property
+    def _shapes(self) -> dict[str, frozenset[tuple[object, ...]]]:
+        """How the devices of each host are joined, without its name."""
+        links: dict[str, set[tuple[object, ...]]] = {host: set() for host in self._buses}
+        for link in self._topology.links:
+            links.setdefault(link.host, set()).add((link.ends, link.kind, link.path, link.count))
+        return {host: frozenset(found) for host, found in links.items()}
 
 
 def _renamed(topology: Topology, host: str, name: str) -> Topology:

@@ -2,10 +2,10 @@
 
 What every ring crosses bounds it: over direct links the weakest cut of the group (for GPUs that are
 all joined, the links of one to its peers), over a switch the links of one GPU, over PCIe the
-slowest way, between hosts the network devices next to the members. Rates are what calls reach in
-practice, where it was measured: 8 x MI300X 305-318 GB/s (7 links of 45), 2 x MI300X one link,
-8 x MI355X 407, 4 x MI300A 241-248; else what the libraries' own models assume. PCIe 3 x16 counts
-12 GB/s as in ``topo.h`` of RCCL and NCCL; AMD's link between sockets 16.
+slowest way, between hosts the network devices next to the members. Links of xGMI count with the
+rate that collectives were measured to realise, NVLink with that of the library's model
+(``analysis.hardware`` has both, and says which is for what). PCIe 3 x16 counts 12 GB/s as in
+``topo.h`` of RCCL and NCCL; AMD's link between sockets 16.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from commscope.analysis.hardware import Part, part_of
+from commscope.analysis.hardware import XGMI, Part, Xgmi, part_of
 from commscope.topology.model import Device, Link, Topology, nearest_first
+from commscope.wording import counted
 
 #: GB/s of one PCIe lane and GT/s, in one direction: 12 GB/s for 16 lanes of 8 GT/s.
 _PCIE_GBPS = 12 / (16 * 8)
@@ -25,28 +26,6 @@ _MOST_DEVICES = 128
 _SOCKETS_GBPS = 16.0
 #: NVLinks of a GPU by generation: all of them lead to a switch where one peer is joined by all.
 _ALL_NVLINKS = (6, 12, 18)
-
-
-@dataclass(frozen=True, slots=True)
-class _Xgmi:
-    """GB/s of one xGMI link, in one direction, that collectives reach.
-
-    ``measured``: the sizes of groups for which it was measured.
-    """
-
-    gbps: float
-    measured: tuple[int, ...]
-    gfx: str
-    device_id: str = ""
-
-
-_XGMI = (
-    _Xgmi(80.0, (4,), "gfx942", "0x74a0"),  # MI300A: 241 GB/s over 3 peers
-    _Xgmi(45.0, (2, 8), "gfx942"),
-    _Xgmi(58.0, (2, 8), "gfx950"),
-    _Xgmi(36.0, (), "gfx90a"),
-    _Xgmi(24.0, (), "gfx90[68]"),
-)
 _SM_PARTS = {"sm_70": "V100-SXM2", "sm_80": "A100-SXM4", "sm_90": "H100", "sm_100": "B200"}
 
 
@@ -116,14 +95,14 @@ def _xgmi(
     if rate is None:
         return _unknown("the product is not known: add rocm-smi --showproductname --showhw")
     is_calibrated = len(group) in rate.measured and topology.is_mesh(group)
-    links = f"{cut} link{'s' if cut > 1 else ''} of xGMI at {rate.gbps:g} GB/s"
-    return Expectation(cut * rate.gbps, "xgmi", not is_calibrated, links)
+    links = f"{counted(cut, 'link')} of xGMI at {rate.realised_gbps:g} GB/s"
+    return Expectation(cut * rate.realised_gbps, "xgmi", not is_calibrated, links)
 
 
-def _rate(device: Device, product: str | None) -> _Xgmi | None:
+def _rate(device: Device, product: str | None) -> Xgmi | None:
     gfx = device.gfx or _gfx_of_product(device.product or product)
     device_id = "0x74a0" if "MI300A" in (device.product or product or "") else device.device_id
-    fitting = (rate for rate in _XGMI if gfx and re.fullmatch(rate.gfx, gfx))
+    fitting = (rate for rate in XGMI if gfx and re.fullmatch(rate.gfx, gfx))
     return next((rate for rate in fitting if rate.device_id in ("", device_id)), None)
 
 

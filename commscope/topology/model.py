@@ -10,6 +10,12 @@ from typing import Any
 
 #: Kinds of links that lead straight from GPU to GPU, or over a switch made for it.
 DIRECT_KINDS = ("xgmi", "nvlink")
+LINK_NAMES = {"xgmi": "xGMI", "nvlink": "NVLink", "pcie": "PCIe"}
+#: Links that are no path over PCIe, as logs of RCCL and NCCL name them.
+LINK_NAMES_OF_LOGS = {
+    "XGMI": LINK_NAMES["xgmi"], "NVL": LINK_NAMES["nvlink"], "NVB": LINK_NAMES["nvlink"],
+    "C2C": "C2C",
+}  # fmt: skip
 _NEAREST_FIRST = ("PIX", "PXB", "PHB", "NODE", "SYS")
 _PACKED = re.compile(r"(?:0x)?([0-9a-fA-F]{1,9})")
 

@@ -145,9 +145,11 @@ class _Slots:
                 found.update(zip(ranks, self._taken(ranks)))
         rest = [rank for rank in sorted(self._places) if rank not in found]
         free = [place for places in self._free.values() for place in places]
+        untaken = set(free)
         # A rank keeps its own place where nobody took it.
-        found.update({rank: self._places[rank] for rank in rest if self._places[rank] in free})
-        left = [place for place in free if place not in set(found.values())]
+        found.update({rank: self._places[rank] for rank in rest if self._places[rank] in untaken})
+        taken = set(found.values())
+        left = [place for place in free if place not in taken]
         found.update(zip((rank for rank in rest if rank not in found), left))
         return found
 

@@ -9,7 +9,8 @@ from itertools import combinations
 from typing import Any
 
 from commscope.topology.bandwidth import Expectation, expected_allreduce
-from commscope.topology.model import Device, Link, Topology
+from commscope.topology.model import LINK_NAMES, Device, Link, Topology
+from commscope.wording import counted
 
 #: Numbers of devices by the tool that counts so.
 NUMBERS = {
@@ -70,11 +71,11 @@ def sentence(topology: Topology, host: str) -> str:
     if not devices:
         return "no GPU is told"
     nets = [net for net in topology.nets if net.host == host]
-    parts = [f"{_counted(len(devices), 'GPU')}{_products(devices)}", _joined(topology, devices)]
+    parts = [f"{counted(len(devices), 'GPU')}{_products(devices)}", _joined(topology, devices)]
     if nets:
         speeds = Counter(net.speed_gbps for net in nets)
         each = ", ".join(f"{speed:g} GB/s" for speed in speeds if speed is not None)
-        parts.append(_counted(len(nets), "network device") + (f" of {each}" if each else ""))
+        parts.append(counted(len(nets), "network device") + (f" of {each}" if each else ""))
     return "; ".join(parts)
 
 
@@ -117,14 +118,9 @@ def _joined(topology: Topology, devices: Sequence[Device]) -> str:
     if not direct:
         paths = {link.kind for link in topology.links if link.host == host}
         return "PCIe only" if paths == {"pcie"} else "links not told"
-    names = {"xgmi": "xGMI", "nvlink": "NVLink"}
-    kinds = " and ".join(names[kind] for kind in sorted({link.kind or "" for link in direct}))
+    kinds = " and ".join(LINK_NAMES[kind] for kind in sorted({link.kind or "" for link in direct}))
     count = sum(link.count or 1 for link in direct)
     if topology.is_mesh(devices):
-        return f"all joined to all by {kinds} ({_counted(count, 'link')})"
+        return f"all joined to all by {kinds} ({counted(count, 'link')})"
     pairs = len(devices) * (len(devices) - 1) // 2
-    return f"{len(direct)} of {pairs} pairs joined by {kinds} ({_counted(count, 'link')})"
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
+    return f"{len(direct)} of {pairs} pairs joined by {kinds} ({counted(count, 'link')})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,10 @@ import msgspec
 
 from commscope.errors import CorruptTrace
 from commscope.parsers.bounded import read_whole
-from commscope.parsers.collected import Collected
 from commscope.parsers.flight_recorder.plain_pickle import MOST_BYTES, load_plain
-from commscope.parsers.flight_recorder.shapes import Shapes, joined, text_or_none
+from commscope.parsers.flight_recorder.shapes import Shapes, text_or_none
 from commscope.parsers.opening import Source
+from commscope.parsers.row_builder import RowBuilder
 
 _PICKLE = re.compile(rb"\A\x80[\x02-\x05]")
 _WORDS = re.compile(rb"pg_config|pg_status|collective_seq_id|profiling_name|nccl_comm_state")
@@ -24,6 +24,10 @@ _MEMBER = re.compile(r"\d{1,9}")
 #: Where frames of the library itself lie.
 _LIBRARY = re.compile(r"(?:^|/)torch/(?:distributed|nn|_|utils|autograd)|(?:^|/)c10d")
 _DICT: dict[str, Any] = {}
+#: A pickle can name one entry as often as it likes; the program keeps a few thousand.
+_MOST_ENTRIES = 1 << 18
+#: Name and purpose of process groups, by their number.
+_Named = dict[str, "tuple[str | None, str | None]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Dump:
     version: str | None
     rank: int | None
     entries: int
-    lost: int  #: entries that are none
+    lost: int  #: entries that are none, or more than any dump has
 
 
 def looks_like_dump(head: bytes) -> bool:
@@ -43,7 +47,7 @@ def looks_like_dump(head: bytes) -> bool:
     return _WORDS.search(head) is not None
 
 
-def read_dump(source: Source, flight: Collected, groups: Collected) -> Dump:
+def read_dump(source: Source, flight: RowBuilder, groups: RowBuilder) -> Dump:
     """Adds what a dump holds to the tables.
 
     Raises FormatError where it asks for more than plain data, CorruptTrace where it is cut, damaged
@@ -57,13 +61,19 @@ def read_dump(source: Source, flight: Collected, groups: Collected) -> Dump:
     said = found.get("rank")
     rank = said if type(said) is int else rank_of(source.label)
     entries = entries if isinstance(entries, list) else []
-    shapes = Shapes()
-    rows = [_row(entry, shapes) for entry in entries if isinstance(entry, dict)]
-    for row in rows:
-        flight.add(file=source.label, rank=rank, **row)
-    for group in _groups(found, rows):
+    shapes, count = Shapes(), 0
+    named: _Named = {}
+    for entry in entries[:_MOST_ENTRIES]:
+        if isinstance(entry, dict):
+            row = _row(entry, shapes)
+            flight.add(file=source.label, rank=rank, **row)
+            count += 1
+            # Only numbers: the text of another value could be endless.
+            if type(row["group_id"]) is int:
+                named[str(row["group_id"])] = row["group"], row["description"]
+    for group in _groups(found, named):
         groups.add(file=source.label, rank=rank, **group)
-    return Dump(text_or_none(found.get("version")), rank, len(rows), len(entries) - len(rows))
+    return Dump(text_or_none(found.get("version")), rank, count, len(entries) - count)
 
 
 def rank_of(label: str) -> int | None:
@@ -136,19 +146,17 @@ def _frame(frames: Any) -> str | None:
     return None
 
 
-def _groups(found: dict[Any, Any], rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _groups(found: dict[Any, Any], named: _Named) -> Iterator[dict[str, Any]]:
     """The process groups: members by their name, how far they came by their number.
 
     Entries tell which name has which number.
     """
     config, status = (_dict(found.get(key)) for key in ("pg_config", "pg_status"))
-    # Only of numbers: the text of another value could be endless.
-    numbered = {str(row["group_id"]): row for row in rows if type(row["group_id"]) is int}
-    names = {number: row["group"] for number, row in numbered.items()}
+    names = {number: name for number, (name, _) in named.items()}
     for number in status:
         names.setdefault(str(number), str(number) if str(number) in map(str, config) else None)
     last = {names[str(number)]: _dict(at) for number, at in status.items()}
-    described = {row["group"]: row["description"] for row in numbered.values()}
+    described = dict(named.values())
     for name in dict.fromkeys([*map(str, config), *names.values()]):
         about = _dict(config.get(name)) if name is not None else _DICT
         at = last.get(name, _DICT)
@@ -169,7 +177,7 @@ def _dict(value: Any) -> dict[Any, Any]:
 
 def _reached(value: Any) -> int | None:
     """A number of an operation; -1 says that none was reached, and JSON says it as text."""
-    text = joined([value]) if isinstance(value, int) else text_or_none(value)
+    text = str(value) if isinstance(value, int) else text_or_none(value)
     if text is None or not re.fullmatch(r"-?\d{1,18}", text):
         return None
     return None if int(text) < 0 else int(text)

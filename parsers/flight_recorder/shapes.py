@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-_MOST_SHOWN = 8
+from commscope.wording import listed
+
+#: Shapes, types or names of a list that are kept; of others only how many there are.
+MOST_SHOWN = 8
 _MOST_DIMENSIONS = 64
 _MOST_CHARACTERS = 500
 _MOST_ELEMENTS = 2**63 - 1
@@ -45,7 +48,7 @@ class Shapes:
             return None
         if id(values) not in self._words:
             names = [text for text in map(text_or_none, values) if text is not None]
-            self._words[id(values)] = joined(dict.fromkeys(names)) if names else None
+            self._words[id(values)] = listed(dict.fromkeys(names), MOST_SHOWN) if names else None
         return self._words[id(values)]
 
 
@@ -57,7 +60,8 @@ def _shape(sizes: Sequence[Any]) -> Shape:
         total += prod(dimensions)
         if not 0 <= total <= _MOST_ELEMENTS:
             return Shape()
-    return Shape(joined("x".join(map(str, dimensions)) or "scalar" for dimensions in sizes), total)
+    shapes = ("x".join(map(str, dimensions)) or "scalar" for dimensions in sizes)
+    return Shape(listed(shapes, MOST_SHOWN), total)
 
 
 def _are_numbers(dimensions: Any) -> bool:
@@ -66,13 +70,6 @@ def _are_numbers(dimensions: Any) -> bool:
         and len(dimensions) <= _MOST_DIMENSIONS
         and all(type(number) is int and abs(number) <= _MOST_ELEMENTS for number in dimensions)
     )
-
-
-def joined(values: Any) -> str:
-    """The first values as text, and how many more there are."""
-    texts = list(map(str, values))
-    more = f" and {len(texts) - _MOST_SHOWN} more" if len(texts) > _MOST_SHOWN else ""
-    return ", ".join(texts[:_MOST_SHOWN]) + more
 
 
 def text_or_none(value: Any) -> str | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
 from commscope.parsers.inspector.operation import operation, total_bytes
 
 _Number: TypeAlias = "float | int | None"
+_N = TypeVar("_N", int, float)
+_MOST = 2**63 - 1
 
 #: ``accl_profiler_rank<N>_<host>_pid<PID>_0x<hash>.jsonl``: its records do not tell these.
 _NAME = re.compile(r"accl_profiler_rank\d+_(?P<host>.+)_pid(?P<pid>\d{1,10})_(?P<comm>0x[0-9a-f]+)")
@@ -127,14 +129,15 @@ def named_by(label: str) -> dict[str, Any]:
 
 def _collective(it: _Collective, nranks: int | None) -> dict[str, Any]:
     op = operation(it.coll)
-    message = it.coll_msg_size_bytes
-    total = None if message is None else total_bytes(op, message, nranks)
+    message = _bounded(it.coll_msg_size_bytes)
+    total = None if message is None else total_bytes(op, message, _bounded(nranks))
     is_accl = it.decomposition is not None or it.coll_algo is not None
     parts = it.decomposition or _Parts()
-    algbw, busbw = it.coll_algobw_gbs, it.coll_busbw_gbs
-    if is_accl and algbw and busbw and total and it.coll_exec_time_us:
+    algbw, busbw = _bounded(it.coll_algobw_gbs), _bounded(it.coll_busbw_gbs)
+    time = _bounded(it.coll_exec_time_us)
+    if is_accl and algbw and busbw and total and time:
         # It divides the part of one rank by the time, and versions differ in the unit.
-        corrected = total / it.coll_exec_time_us / 1e3
+        corrected = total / time / 1e3
         algbw, busbw = corrected, corrected * busbw / algbw
     return {
         "source": "accl" if is_accl else "inspector",
@@ -173,6 +176,11 @@ def _point_to_point(it: _PointToPoint) -> dict[str, Any]:
         "channels": _channels(it.event_trace_ts),
         "kernel_us": _longest(it.event_trace_ts),
     }
+
+
+def _bounded(value: _N | None) -> _N | None:
+    """A number that can be reckoned with; null where it is larger than any column holds."""
+    return value if value is not None and abs(value) <= _MOST else None
 
 
 def _channels(trace: _Trace | None) -> int | None:

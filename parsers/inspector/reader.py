@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from commscope.parsers.collected import Collected
 from commscope.parsers.inspector.documents import Document, Summary, named_by, row_of
 from commscope.parsers.inspector.prometheus import Samples
+from commscope.parsers.row_builder import RowBuilder
 
 _SNIFF = re.compile(
     rb'"(?:coll|p2p)_perf"\s*:\s*\{|^nccl_(?:p2p_)?bus_bandwidth_gbs\{'
@@ -34,7 +34,7 @@ def looks_like_records(head: bytes) -> bool:
     return _SNIFF.search(head) is not None
 
 
-def read_records(lines: Iterable[tuple[int, bytes]], label: str, table: Collected) -> Records:
+def read_records(lines: Iterable[tuple[int, bytes]], label: str, table: RowBuilder) -> Records:
     """Adds the records in numbered lines of a file."""
     before, lost = len(table), 0
     summary: Summary | None = None

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from commscope.columns import Int64
+from commscope.parsers.host_kinds import RUNTIME_KINDS, runtime_kind
 from commscope.parsers.kineto.decode import Event, Scalar
 
 DEVICE_KINDS = ("kernel", "memcpy", "memset")
-RUNTIME_KINDS = ("launch", "sync", "memory", "capture", "runtime")
 HOST_KINDS = (*RUNTIME_KINDS, "annotation", "collective")
 GPU_ANNOTATION = "gpu_annotation"
 KINDS = (*DEVICE_KINDS, *HOST_KINDS, GPU_ANNOTATION)
@@ -37,14 +36,6 @@ _RECORD = "record_param_comms"
 #: Older exporters write the step annotation as an operator.
 _STEP = "ProfilerStep#"
 
-_RUNTIME_NAMES = (
-    ("launch", re.compile(r"Launch|Memcpy|Memset")),
-    ("sync", re.compile(r"Synchronize|WaitEvent|EventQuery|StreamQuery")),
-    ("capture", re.compile(r"(?:Begin|End)Capture")),
-    ("memory", re.compile(r"Malloc|HostAlloc|Free|HostRegister")),
-)
-"""Kinds of runtime calls by name; whether a call launched something is told by correlation."""
-
 
 class KindOf(dict[tuple[Scalar, Scalar, Scalar], int]):
     """Code of the kind of an event by (phase, category, name); each is judged once."""
@@ -65,7 +56,7 @@ def _kind(phase: Scalar, category: Scalar, name: Scalar) -> str | None:
         return None
     kind = _CATEGORIES.get(str(category).lower())
     if kind == "runtime":
-        return next((k for k, p in _RUNTIME_NAMES if p.search(str(name))), kind)
+        return runtime_kind(str(name))
     return _operator_kind(str(name)) if kind == "operator" else kind
 
 

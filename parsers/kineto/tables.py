@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from commscope.columns import NONE, Bool, Int64, nullable
 from commscope.parsers.base import Facts
+from commscope.parsers.host_kinds import RUNTIME_KINDS
 from commscope.parsers.kineto.collectives import (
     Known,
     collectives_table,
@@ -27,7 +28,6 @@ from commscope.parsers.kineto.kinds import (
     HOST_KINDS,
     KINDS,
     NOT_NEEDED,
-    RUNTIME_KINDS,
     KindOf,
 )
 from commscope.parsers.kineto.rows import (

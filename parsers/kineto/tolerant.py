@@ -19,12 +19,13 @@ from commscope.parsers.kineto.mending import BAD_JSON, DECODER, STRICT, repaired
 #: White space, the commas between events, and the zeros of a file whose end was never written.
 _SPACE = re.compile(r"[\s,\0]*")
 _KEYS = r'"(?:ph|cat|name|pid|tid|ts|dur|args|bp)"'
-_NEXT_EVENT = re.compile(r"\}\s*,?\s*(?=\{\s*" + _KEYS + ")")
-_END_OF_ARRAY = re.compile(r'\}\s*,?\s*(?=\]\s*(?:,\s*"|\}|\Z))')
-_EVENT = re.compile(r'(?P<before>.)\s*\{\s*"ph"', re.DOTALL)
+# White space may be as long as the file: each pattern goes over it once.
+_NEXT_EVENT = re.compile(r"\}\s*(?:,\s*)?(?=\{\s*" + _KEYS + ")")
+_END_OF_ARRAY = re.compile(r'\}\s*(?:,\s*)?(?=\]\s*(?:,\s*"|\}|\Z))')
+_EVENT = re.compile(r'(?P<before>\S)\s*\{\s*"ph"')
 _DOCUMENT = '"traceEvents"'
 #: Arguments that may be lists.
-_LISTS = ("Process Group Ranks", "In split size", "Out split size")
+_LISTS = ("grid", "Process Group Ranks", "In split size", "Out split size")
 #: Objects inside a damaged event can look like the next event: as many ends are tried.
 _MOST_ENDS = 4
 _UNDECODED = re.compile("[\udc80-\udcff]")
@@ -90,7 +91,7 @@ class _Stretch:
 
     def _end_array(self) -> None:
         """Ends, unless the bracket is debris of a damaged event: then more events follow."""
-        event = _EVENT.search(self._text, self._at + 1)
+        event = _EVENT.search(self._text, self._at)
         if event and event["before"] != "[":
             self._lose(event.start() + 1)
         elif not event and not self._is_final and self._separator.endswith('"ph"'):
@@ -132,7 +133,7 @@ class _Stretch:
 
     def _next_begin(self) -> int:
         """Where the next thing begins that looks like an event and like no part of one."""
-        events = _EVENT.finditer(self._text, self._at + 1)
+        events = _EVENT.finditer(self._text, self._at)
         begins = (found.start() + 1 for found in events if found["before"] not in "[:")
         return next(begins, len(self._text))
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from commscope.neighbor_schema import BENCHMARK_DEVICES, BENCHMARKS
-from commscope.parsers.collected import Collected
 from commscope.parsers.perf_tests.operation import by_numbers, word_in
+from commscope.parsers.row_builder import RowBuilder
 
 #: Below this a printed bandwidth has too few digits to tell anything.
 _LEAST_GBPS = 1.0
@@ -46,7 +45,7 @@ class Benchmarks:
         """The number of measurements."""
         return sum(len(run.rows) for run in self.runs)
 
-    def add_to(self, benchmarks: Collected, devices: Collected, label: str) -> None:
+    def add_to(self, benchmarks: RowBuilder, devices: RowBuilder, label: str) -> None:
         """Adds the rows to tables of all files."""
         for run in self.runs:
             op = run.op or word_in(label.rpartition("/")[2]) or _concluded(run)
@@ -54,14 +53,6 @@ class Benchmarks:
                 devices.add(file=label, **device)
             for row in run.rows:
                 benchmarks.add(file=label, op=op, ranks=run.ranks, **row)
-
-    @staticmethod
-    def tables() -> tuple[Collected, Collected]:
-        """Empty tables to add to."""
-        return (
-            Collected(BENCHMARKS, "BENCHMARKS"),
-            Collected(BENCHMARK_DEVICES, "BENCHMARK_DEVICES"),
-        )
 
 
 def _concluded(run: Run) -> str | None:

@@ -15,7 +15,7 @@ import msgspec
 from commscope.errors import CorruptTrace
 from commscope.parsers.perf_tests.benchmarks import Benchmarks, Run
 from commscope.parsers.perf_tests.operation import program_in
-from commscope.parsers.perf_tests.text import real, whole
+from commscope.parsers.perf_tests.text import MOST_32, MOST_64, bounded, real, whole
 
 #: Booleans and numbers that are none are written as text, the root with blanks before it.
 _Number = float | int | str | None
@@ -85,26 +85,31 @@ def read_document(text: bytes, label: str) -> Benchmarks:
         raise CorruptTrace(
             f"{label}: JSON of nccl-tests of a schema that is not known (1 to 3 are)"
         )
-    return Benchmarks((_run(found),), _version(found.nccl_version))
+    run, torn = _run(found)
+    return Benchmarks((run,), _version(found.nccl_version), torn)
 
 
-def _run(found: _Document) -> Run:
+def _run(found: _Document) -> tuple[Run, int]:
+    """The run, and how many results could not be read."""
     devices = (found.config.devices if found.config else []) or found.devices
     named = (result.experiment_name for result in found.results)
     program = found.args[0] if found.args else ""
     op = program_in(program) or next((o for o in map(program_in, filter(None, named)) if o), None)
     run = Run(op, [_device(device) for device in devices if _is_rank(device.rank)])
+    torn = 0
     for result in found.results:
         shared = _shared(result)
-        halves = ((False, result.out_of_place), (True, result.in_place))
-        for in_place, half in halves if shared["bytes"] is not None else ():
+        if shared["bytes"] is None:
+            torn += 1
+            continue
+        for in_place, half in ((False, result.out_of_place), (True, result.in_place)):
             if half is not None:
                 run.rows.append({**shared, "in_place": in_place, **_timed(half)})
-    return run
+    return run, torn
 
 
 def _is_rank(value: _Number) -> bool:
-    return whole(_as_text(value)) is not None
+    return bounded(whole(_as_text(value)), MOST_32) is not None
 
 
 def _device(device: _Device) -> dict[str, Any]:
@@ -122,7 +127,7 @@ def _device(device: _Device) -> dict[str, Any]:
 def _shared(result: _Result) -> dict[str, Any]:
     root = whole(_as_text(result.root))
     return {
-        "bytes": whole(_as_text(result.size)),
+        "bytes": bounded(whole(_as_text(result.size)), MOST_64),
         "count": whole(_as_text(result.count)),
         "dtype": result.type,
         "reduction": None if result.redop in (None, "none") else result.redop,

@@ -34,6 +34,8 @@ _EXTRA = {
     "protocol": ("proto", "protocol"),
     "channels": ("channels", "nchannels", "#channels", "nch", "nchan"),
 }
+#: The largest numbers of columns of 32 and 64 bits.
+MOST_32, MOST_64 = 2**31 - 1, 2**63 - 1
 #: A line that is longer is none of the test's.
 _MOST_CHARACTERS = 1 << 13
 
@@ -110,6 +112,9 @@ class _Reader:
             return
         values = dict(zip(names, words))
         shared = {"line": number, **_shared(values)}
+        if shared["bytes"] is None:
+            self._torn += 1
+            return
         run = self._run(new=False)
         before = len(run.rows)
         for in_place, turn in ((False, ""), (True, "'")):
@@ -137,7 +142,7 @@ def _shared(values: dict[str, str]) -> dict[str, Any]:
         for column, names in _EXTRA.items()
     }
     return {
-        "bytes": whole(values["size"]),
+        "bytes": bounded(whole(values["size"]), MOST_64),
         "count": whole(values["count"]),
         "dtype": values["type"],
         "reduction": None if reduction is None or reduction.lower() in _NOTHING else reduction,
@@ -174,6 +179,11 @@ def whole(text: str | None) -> int | None:
     if value is None or value != int(value):
         return None
     return int(text) if text is not None and text.lstrip("+-").isdigit() else int(value)
+
+
+def bounded(value: int | None, most: int) -> int | None:
+    """A number that a column can hold; null where it cannot."""
+    return value if value is not None and -most <= value <= most else None
 
 
 def real(text: str | None) -> float | None:

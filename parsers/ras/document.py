@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 
 from commscope.errors import CorruptTrace
-from commscope.parsers.collected import Collected
+from commscope.parsers.row_builder import RowBuilder
 
 _SNIFF = re.compile(rb'"communicators(?:_count)?"\s*:')
 _VERSION = re.compile(rb'"nccl_version"\s*:')
 #: What the client answers before the report.
 _ANSWERS = re.compile(rb"\A(?:\s|OK\b)*")
 #: Version 2.28.9 leaves out the comma before the last member of a missing rank.
-_NO_COMMA = re.compile(rb'(["\d\]}]|true|false|null)(\s*\n\s*"[^"\n]{1,80}"\s*:)')
+_NO_COMMA = re.compile(rb'(["\d\]}]|true|false|null)([ \t]*\r?\n[ \t]*"[^"\n]{1,80}"[ \t]*:)')
 
 
 class _Status(msgspec.Struct):
@@ -54,7 +54,7 @@ def looks_like_document(head: bytes) -> bool:
     return _SNIFF.search(head) is not None and _VERSION.search(head) is not None
 
 
-def read_document(text: bytes, label: str, table: Collected) -> int:
+def read_document(text: bytes, label: str, table: RowBuilder) -> int:
     """Adds the facts of a report and tells how many they are; raises CorruptTrace if it is cut."""
     report = _decoded(_ANSWERS.sub(b"", text), label)
     before = len(table)

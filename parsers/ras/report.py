@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from commscope.parsers.collected import Collected
 from commscope.parsers.inspector.operation import operation
+from commscope.parsers.row_builder import RowBuilder
 
 _SNIFF = re.compile(
     rb"^Communicators\.\.\. \(|^Group +Comms +Nodes +Ranks|\] PEER_\w{1,30}: Process \d",
@@ -44,7 +44,7 @@ def looks_like_report(head: bytes) -> bool:
     return _SNIFF.search(head) is not None
 
 
-def read_report(lines: Iterable[tuple[int, bytes]], label: str, table: Collected) -> int:
+def read_report(lines: Iterable[tuple[int, bytes]], label: str, table: RowBuilder) -> int:
     """Adds the facts of all reports in numbered lines and tells how many they are."""
     reader = _Reader(table, label)
     for number, text in lines:
@@ -55,7 +55,7 @@ def read_report(lines: Iterable[tuple[int, bytes]], label: str, table: Collected
 class _Reader:
     """Reads line by line; what a line is of stands above it."""
 
-    def __init__(self, table: Collected, label: str) -> None:
+    def __init__(self, table: RowBuilder, label: str) -> None:
         self.facts = 0
         self._table, self._label = table, label
         self._about: dict[str, Any] = {}  #: the communicator that is spoken of

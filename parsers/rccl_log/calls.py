@@ -218,7 +218,7 @@ class _Opcounts(dict[bytes, int]):
 
     def __missing__(self, text: bytes) -> int:
         try:
-            value = min(int(text, 16), MOST_64)
+            value = max(min(int(text, 16), MOST_64), NONE)
         except ValueError:
             value = NONE
         self[text] = value

@@ -27,7 +27,7 @@ _NEW_COUNTS = re.compile(
     rb"comm:(0x[0-9a-f]+), nRanks:(\d+), nNodes:(\d+), coll channels:(\d+).{0,40}?"
     rb" nvls channels:(\d+), p2p channels:(\d+), p2p channels per peer:(\d+)"
 )
-_NETWORK = re.compile(rb"Using network (\S.{0,60}?)\s*$")
+_NETWORK = re.compile(rb"Using network (\S.{0,60})$")
 
 #: Words before numbers in records of communicators -> column of COMMS.
 _NUMBERS = {
@@ -175,7 +175,7 @@ class Comms(RowTable):
 
     def read_network(self, writer: Writer, place: int, message: bytes) -> bool:  # noqa: ARG002
         """Reads which network a process uses, until it says another one."""
-        found = _NETWORK.match(message)
+        found = _NETWORK.match(message.rstrip())
         if found:
             writer.process.network = found[1]
             if writer.comm is not None:

@@ -7,30 +7,20 @@ of those none whose name sounds like a secret.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+from commscope.collect import is_allowed
 from commscope.log_schema import ENVIRONMENT
 from commscope.parsers.rccl_log.rows import RowTable
 from commscope.parsers.rccl_log.writers import Writer
-
-#: Names of variables that are kept.
-ALLOWED = re.compile(
-    r"(?:NCCL|RCCL|MSCCL|MSCCLPP|TORCH_NCCL|HSA|UCX|FI|OFI_NCCL|RDMAV|MLX5)_[A-Z0-9_]{1,60}"
-    r"|(?:HIP|CUDA|ROCR)_VISIBLE_DEVICES|GPU_MAX_HW_QUEUES|HIP_FORCE_DEV_KERNARG"
-    r"|CUDA_DEVICE_MAX_CONNECTIONS|(?:CUDA|HIP)_LAUNCH_BLOCKING|OMP_NUM_THREADS"
-)
-_SECRET = re.compile(r"SECRET|TOKEN|PASS|CREDENTIAL|AUTH|_KEY|KEY_|PRIVATE|CERT", re.IGNORECASE)
+from commscope.secrets_filter import without_secrets
 
 #: Behind a value, other programs may have written a variable into the same line: it ends there.
 _SET = re.compile(
     rb"(\w{1,80}) set (?:by (?:environment|env|user) )?to (.{0,400}?)\.?"
-    rb"(?: [A-Z][A-Z0-9_]{3,80}=.*| \[repeated \d+x[^\]]*\])?\s*$"
+    rb"(?: [A-Z][A-Z0-9_]{3,80}=.*| \[repeated \d+x[^\]]*\])?$"
 )
 _IGNORED = re.compile(rb"(\w{1,80}) set by environment (?:to (\S{0,400}) )?is ignored")
-
-
-def is_allowed(name: str) -> bool:
-    """Whether a variable of the environment may be kept and shown."""
-    return bool(ALLOWED.fullmatch(name)) and not _SECRET.search(name)
 
 
 class Environment(RowTable):
@@ -42,10 +32,17 @@ class Environment(RowTable):
     def read(self, writer: Writer, place: int, message: bytes) -> bool:
         """Reads one variable."""
         ignored = _IGNORED.match(message)
-        found = ignored or _SET.match(message)
+        found = ignored or _SET.match(message.rstrip())
         if not found:
             return False
         if is_allowed(found[1].decode("ascii", "replace")):
-            values = map(self.rows.code, found.groups())
+            name, value = found.groups()
+            values = (self.rows.code(name), self.rows.code(value and _safe(value)))
             self.rows.add(place, writer.number, *values, int(bool(ignored)))
         return True
+
+
+@lru_cache(maxsize=1024)
+def _safe(value: bytes) -> bytes:
+    """A value without what may be secret in it, as in an address with a password."""
+    return without_secrets(value.decode("utf-8", "replace")).encode()

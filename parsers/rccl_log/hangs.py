@@ -38,6 +38,9 @@ class Hangs(RowTable):
         if found is None or _SAID_AGAIN in line:
             return found is not None
         values = {name: number(text, MOST_64) for name, text in found.groupdict().items()}
+        values["rank"] = number(found["rank"])
+        if NONE in (values["rank"], values["seq"]):
+            return False
         for name in {"group", "op"} & set(values):
             values[name] = self.rows.code(found[name])
         self.rows.add(place, writer.number, *(values.get(name, NONE) for name in _FIELDS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +50,7 @@ class Logs:
     files: tuple[LogFile, ...]
     processes: tuple[LogProcess, ...]  #: those whose records tell their id
     tables: dict[str, pa.Table]
+    sources: dict[str, Source] = field(default_factory=dict, repr=False)  #: by name of the file
 
 
 class LogReader:
@@ -57,6 +58,7 @@ class LogReader:
 
     def __init__(self) -> None:
         self.files: list[LogFile] = []
+        self._sources: dict[str, Source] = {}
         self._writers = Writers()
         self._messages = Messages()
         self._bases: list[int] = []  #: place of the line before the first, of each file
@@ -82,6 +84,7 @@ class LogReader:
         records.counts.lines = lines.count
         self._next_base += lines.count + 1
         self.files.append(file)
+        self._sources[source.label] = source
         return file
 
     def finish(self) -> Logs:
@@ -90,7 +93,7 @@ class LogReader:
         for name, table in self._messages.tables.items():
             tables[name] = table_of(self._arrays(name, table), LOG_TABLES[name], name)
             table.clear()
-        return Logs(tuple(self.files), self._processes(), tables)
+        return Logs(tuple(self.files), self._processes(), tables, self._sources)
 
     def _processes(self) -> tuple[LogProcess, ...]:
         found = {(writer.host, writer.pid): writer for writer in self._writers.all}

@@ -6,6 +6,7 @@ long a log is.
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Sequence
 from struct import Struct
@@ -93,7 +94,8 @@ class Rows:
         if pa.types.is_list(kind):
             return pa.array([None if n == NONE else self._lists[n] for n in column.tolist()], kind)
         if pa.types.is_floating(kind):
-            return pa.array([None if n == NONE else float(words[n]) for n in column.tolist()], kind)
+            values = [None if n == NONE else _finite(words[n]) for n in column.tolist()]
+            return pa.array(values, kind)
         return nullable(np.ascontiguousarray(column)).cast(kind)
 
 
@@ -150,6 +152,11 @@ def number(text: bytes | None, most: int = MOST_32) -> int:
     except ValueError:
         return NONE
     return value if -most <= value <= most else NONE
+
+
+def _finite(text: str) -> float | None:
+    value = float(text)
+    return value if math.isfinite(value) else None
 
 
 def integers(column: pa.Array) -> Int64:

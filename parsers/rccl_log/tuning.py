@@ -42,7 +42,8 @@ class Tuning(RowTable):
     def _values(self, found: re.Match[bytes]) -> tuple[int, ...]:
         lowest, highest = number(found["lo"]), number(found["hi"])
         if found["channels"]:
-            lowest, highest = 0, number(found["channels"]) - 1
+            channels = number(found["channels"])
+            lowest, highest = 0, NONE if channels == NONE else channels - 1
         kernel = found["kernel"] and b" ".join(filter(None, (found["how"], found["kernel"])))
         code = self.rows.code
         return (
@@ -62,5 +63,6 @@ def _word(text: bytes | None, names: tuple[bytes, ...]) -> bytes | None:
     if text is None:
         return None
     if text.isdigit():
-        return names[int(text)] if int(text) < len(names) else text
+        at = number(text)
+        return names[at] if 0 <= at < len(names) else text
     return text.lower()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from commscope.columns import NONE
 from commscope.log_schema import WARNINGS
 from commscope.parsers.rccl_log.rows import RowTable, number, without_rank
 from commscope.parsers.rccl_log.writers import Writer
+from commscope.secrets_filter import MOST_LOOKED_AT, without_secrets
 
 _REPEATED = re.compile(rb"\s*\[repeated (\d{1,9})x[^\]]*\].*$")
 #: A place that an error went through, or one of the messages that matter.
@@ -19,6 +21,8 @@ _TELLING = re.compile(
 )
 #: Longer messages are cut.
 _MOST_BYTES = 500
+#: So many bytes hold more characters than are looked at for secrets.
+_MOST_LOOKED_AT = 4 * MOST_LOOKED_AT + 1
 
 
 class Warnings(RowTable):
@@ -55,9 +59,15 @@ class Warnings(RowTable):
             place,
             writer.number,
             self.rows.code(level),
-            self.rows.code(text.strip()[:_MOST_BYTES]),
+            self.rows.code(_safe(text.strip()[:_MOST_LOOKED_AT])[:_MOST_BYTES]),
             self.rows.code(source),
             code,
             self.rows.code(time),
             number(repeated[1]) if repeated else NONE,
         )
+
+
+@lru_cache(maxsize=64)
+def _safe(text: bytes) -> bytes:
+    """A message without what may be secret."""
+    return without_secrets(text.decode("utf-8", "replace")).encode()

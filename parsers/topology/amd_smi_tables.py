@@ -43,13 +43,9 @@ def read(text: str) -> Rows:
 
 def check(rows: Rows) -> None:
     """Remarks on links whose kind or weight is not told."""
-    # What was asked for may be whether GPUs reach each other, and no more.
-    links = [row for row in rows.links.values() if row.keys() & {"kind", "hops", "weight"}]
-    if any("hops" in row for row in links) and not any("weight" in row for row in links):
-        rows.remark("no weight is told: it is 0 or missing for every link")
-    unknown = sum("kind" not in row for row in rows.links.values())
-    if links and unknown:
-        rows.remark(f"the kind of {unknown} of {len(rows.links)} links is not told")
+    if any("hops" in row for row in rows.links.values()):
+        rows.remark_weights()
+    rows.remark_kinds()
 
 
 def link_values(table: str, value: object) -> Row:

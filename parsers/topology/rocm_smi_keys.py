@@ -82,10 +82,5 @@ def check(rows: Rows) -> None:
     )
     if differ:
         rows.remark(f"NUMA node and NUMA affinity of {differ} devices differ")
-    # What was asked for may be whether GPUs reach each other, and no more.
-    links = [row for row in rows.links.values() if row.keys() & {"kind", "hops", "weight"}]
-    unknown = sum("kind" not in row for row in rows.links.values())
-    if links and unknown:
-        rows.remark(f"the kind of {unknown} of {len(rows.links)} links is not told")
-    if links and not any("weight" in row for row in links):
-        rows.remark("no weight is told: it is 0 or missing for every link")
+    rows.remark_kinds()
+    rows.remark_weights()

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from commscope.schema import conform
 from commscope.topology_schema import TOPOLOGY_TABLES
 
 Row = dict[str, Any]
@@ -30,11 +31,6 @@ class TopologyFile:
     host: str | None
     tables: Mapping[str, pa.Table]
     remarks: tuple[str, ...]
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether something in it could not be read or contradicts itself."""
-        return bool(self.remarks)
 
 
 @dataclass(slots=True)
@@ -93,6 +89,22 @@ class Rows:
         if sentence not in self.remarks and len(self.remarks) < _MOST_REMARKS:
             self.remarks.append(sentence)
 
+    def remark_kinds(self) -> None:
+        """Says of how many links the kind is not told."""
+        unknown = sum("kind" not in row for row in self.links.values())
+        if unknown and self._told_links():
+            self.remark(f"the kind of {unknown} of {len(self.links)} links is not told")
+
+    def remark_weights(self) -> None:
+        """Says so where no link has a weight."""
+        told = self._told_links()
+        if told and not any("weight" in row for row in told):
+            self.remark("no weight is told: it is 0 or missing for every link")
+
+    def _told_links(self) -> list[Row]:
+        """Links that say how devices are joined: some output tells only whether they reach."""
+        return [row for row in self.links.values() if row.keys() & {"kind", "hops", "weight"}]
+
     def is_empty(self) -> bool:
         """Whether nothing was read."""
         return not (self.devices or self.nets or self.rings or self.facts)
@@ -107,10 +119,10 @@ class Rows:
             "RINGS": self.rings,
             "FACTS": self.facts,
         }
-        tables = {
-            name: pa.Table.from_pylist([{**where, **row} for row in rows[name]], schema=schema)
-            for name, schema in TOPOLOGY_TABLES.items()
-        }
+        tables = {}
+        for name, schema in TOPOLOGY_TABLES.items():
+            table = pa.Table.from_pylist([{**where, **row} for row in rows[name]], schema=schema)
+            tables[name] = conform(table, schema, name)
         return TopologyFile(file, self.tool, self.host, tables, tuple(self.remarks))
 
     def _link(self, src: int, dst: int | None, net: int | None, values: Row) -> None:

@@ -35,7 +35,7 @@ WRONG = {
     "list.json": (b"[1, 2, 3]", "JSON without trace events"),
     "text.json": (b'"trace"', "JSON without trace events"),
     "one_byte.json": (b"{", "JSON without trace events"),
-    "results.json": (json.dumps(ROCPROF).encode(), "rocprofv3 results"),
+    "results.json": (json.dumps(ROCPROF).encode(), "before its first activity"),
     "train.log": (b"epoch 1 loss 3.2\n" * 50, "text"),
     "page.html": (b"<!doctype html><html></html>", "HTML"),
     "cut.gz": (gzip.compress(trace())[:9], "cut or damaged"),

@@ -119,6 +119,7 @@ def test_drawings_of_few_and_many_devices_stay_inside(gpus: int, tmp_path: Path,
         '" onload="alert(1)',
         "[bold]x[/bold] :smile:",
         "gemm\u202egnp.exe",
+        "no\ufffexml\uffff",
         "n" * 5000,
     ],
 )
@@ -142,7 +143,9 @@ def test_what_is_no_topology_is_refused_in_one_line(tmp_path: Path, refused) -> 
     assert "no input was given" in refused(2, "env")
     assert "no such file" in refused(2, "env", tmp_path / "missing")
     xml = write_all(tmp_path, topo__xml=samples.dump(2)) / "topo.xml"
-    assert "would be lost" in refused(2, "env", xml, "--svg", xml)
+    for option in ("--svg", "--output"):
+        line = refused(2, "env", xml, option, xml)
+        assert f"{option} {xml}: is among the files that are read and would be lost" in line
     assert "there is no folder" in refused(2, "env", xml, "--svg", tmp_path / "no" / "x.svg")
 
 
@@ -158,6 +161,13 @@ def test_saving_shows_what_was_saved(tmp_path: Path, call, monkeypatch) -> None:
     assert "rocm-smi --showtopo: rocm-smi is not installed\n" in outcome.err
     again = call("env", "-q", tmp_path / "saved")
     assert again.out == outcome.out
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "1e300", "86401", "0", "-1"])
+def test_a_limit_of_time_is_one_that_can_be_waited_for(seconds: str, tmp_path: Path, refused):
+    line = refused(2, "env", "--save", tmp_path / "saved", "--timeout", seconds)
+    assert "give more than 0 and at most 86,400" in line
+    assert not (tmp_path / "saved").exists()
 
 
 def test_a_folder_that_cannot_be_saved_to_is_said(tmp_path: Path, refused) -> None:

@@ -85,7 +85,7 @@ def test_two_files_of_one_rank(tmp_path: Path) -> None:
 
 
 def test_ambiguous_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parsers = [*load_module.choose_parser.__globals__["PARSERS"]] * 2
+    parsers = [*load_module.choose.__globals__["PARSERS"]] * 2
     monkeypatch.setattr("commscope.parsers.detect.PARSERS", tuple(parsers))
     with pytest.raises(AmbiguousFormat, match="kineto and kineto"):
         commscope.load(write_run(tmp_path))

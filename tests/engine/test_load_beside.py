@@ -10,6 +10,8 @@ from job_logs import JobLog
 
 import commscope
 from commscope import sample_traces
+from commscope.engine.logs import load_logs
+from commscope.engine.quotes import quoted_lines
 from commscope.errors import UnknownFormat, UsageError
 
 _TOPOLOGY = """\
@@ -105,3 +107,43 @@ def test_topology_beside_the_traces_or_given_is_read(run: Path, tmp_path: Path) 
         assert [link.kind for link in trace.topology.links] == ["nvlink"]
     with pytest.raises(UnknownFormat):
         commscope.load(run / "rank0.json.gz", topology=run / "rank1.json.gz")
+
+
+def test_logs_of_one_name_keep_apart_and_are_quoted(run: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    first, second = write_logs(other)
+    shutil.move(first, run / "job.log")
+    shutil.move(second, other / "job.log")
+    trace = commscope.load(run, logs=other / "job.log")
+    assert logs_of(trace) == ["job.log", "other/job.log"]
+    assert trace.logs is not None
+    for name, source in trace.logs.sources.items():
+        assert quoted_lines({name: source}, {name: [1]})[name, 1].endswith("Init START")
+
+
+def test_a_log_that_says_nothing_beside_one_that_does_is_said(run: Path, tmp_path: Path) -> None:
+    silent = tmp_path / "silent.log"
+    silent.write_text("nothing\n")
+    trace = commscope.load(run, logs=[*write_logs(tmp_path), silent])
+    says = [note.says for note in trace.notes]
+    assert "silent.log: no record of RCCL or NCCL in 1 lines" in says
+
+
+def test_topology_that_is_given_must_be_one_also_beside_others(run: Path, tmp_path: Path) -> None:
+    (run / "topo.txt").write_text(_TOPOLOGY)
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text("nothing\n")
+    with pytest.raises(UnknownFormat, match=r"wrong\.txt"):
+        commscope.load(run, topology=wrong)
+
+
+def test_a_copy_of_a_log_counts_once(tmp_path: Path) -> None:
+    first, _ = write_logs(tmp_path)
+    shutil.copy(first, tmp_path / "z.log")
+    (tmp_path / "y.log").write_bytes(first.read_bytes().replace(b"Init", b"init"))
+    loaded = load_logs([tmp_path])
+    assert [file.file for file in loaded.logs.files] == [
+        "rccl.682.log", "rccl.683.log", "y.log",
+    ]  # fmt: skip
+    assert "z.log: is a copy of rccl.682.log, which was read" in loaded.notes

@@ -62,7 +62,7 @@ def test_files_that_are_too_large_are_not_read(
 ) -> None:
     monkeypatch.setattr("commscope.engine.topology.MOST_BYTES", 1000)
     path = write_all(tmp_path, big__xml=samples.dump(8)) / "big.xml"
-    with pytest.raises(FormatError, match="is larger than"):
+    with pytest.raises(FormatError, match="more than"):
         load_topology([path])
 
 
@@ -79,3 +79,10 @@ def test_every_format_is_known_by_what_stands_in_it() -> None:
         assert formats.formats_of(data), name
     assert formats.formats_of(b"GPU0 is fine\nno topology here\n") == ()
     assert formats.formats_of(b'{"traceEvents": [{"name": "GPU: 0"}]}') == ()
+
+
+def test_a_packed_file_that_is_cut_is_said(tmp_path: Path) -> None:
+    packed = gzip.compress(samples.dump(8) + b"<!-- " + os.urandom(1 << 16).hex().encode() + b"-->")
+    (tmp_path / "topo.xml.gz").write_bytes(packed[:-2000])
+    with pytest.raises(CorruptTrace, match="copy it again"):
+        load_topology([tmp_path / "topo.xml.gz"])

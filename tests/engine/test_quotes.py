@@ -21,7 +21,7 @@ def _texts(path: Path, wanted: Collection[int], text: str | None = None) -> dict
     if text is not None:
         path.write_text(text)
     name = loaded.logs.files[0].file
-    found = quoted_lines([path], loaded.logs.files, {name: wanted})
+    found = quoted_lines(loaded.logs.sources, {name: wanted})
     return {line: said for (_, line), said in found.items()}
 
 
@@ -60,11 +60,11 @@ def test_a_file_that_is_gone_is_not_quoted(tmp_path: Path) -> None:
     (tmp_path / "job").mkdir()
     paths = [tmp_path / "job" / name for name in ("a.log", "b.log")]
     for path in paths:
-        path.write_text(f"{RECORDS[0]}\n")
+        path.write_text(f"{RECORDS[0]}\n{path.name}\n")
     loaded = load_logs([tmp_path / "job"])
     paths[0].unlink()
     wanted = {file.file: {1} for file in loaded.logs.files}
-    found = quoted_lines([tmp_path / "job"], loaded.logs.files, wanted)
+    found = quoted_lines(loaded.logs.sources, wanted)
     assert list(found.values()) == [RECORDS[0]]
 
 
@@ -111,3 +111,9 @@ def test_what_others_wrote_before_a_record_is_left_out() -> None:
 def test_long_lines_are_cut() -> None:
     assert len(safe(f"{HEAD}{'x ' * 10_000}".encode())) == MOST_CHARACTERS
     assert safe(b"\xff\xfe") == "\ufffd\ufffd"
+
+
+def test_a_line_of_many_megabytes_is_cut_before_it_is_looked_at() -> None:
+    """Were it not, this would take minutes."""
+    assert safe(b"a" * (32 << 20)) == "***"
+    assert safe(b"a:1 " * (8 << 20)).startswith("a:1 a:1 ")

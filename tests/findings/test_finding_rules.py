@@ -57,6 +57,15 @@ def test_blind(rule: str) -> None:
         assert_blind(rule, job, reason)
 
 
+def test_collectives_that_the_log_lacks_are_said() -> None:
+    (finding,) = examine(rule_cases_job.STRANGE).of("C10")
+    assert finding.says == (
+        "the trace shows 8 collectives in 0 (all_reduce of 4.000 MB) that the log does not hold: "
+        "it is cut, or they ran in a captured graph, whose replays print nothing"
+    )
+    assert (finding.severity, finding.evidence[0].rank) == ("low", 0)
+
+
 def test_each_rule_has_all_three_kinds_of_test() -> None:
     assert sorted(ALL) == sorted(rule.id for rule in BUILT_IN)
     assert all(case.blind for case in ALL.values())

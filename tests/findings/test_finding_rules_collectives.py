@@ -78,7 +78,7 @@ def test_many_ranks_that_wait_are_not_all_listed() -> None:
     found = examine(Job([*[arriving(300)] * 6, arriving(700, launched=690)]))
     (finding,) = found.of("C1")
     assert finding.rank == 6
-    assert "ranks 0, 1, 2, 3 and others wait up to 400.0 us a step for it" in finding.says
+    assert "ranks 0, 1, 2, 3 and 2 more wait up to 400.0 us a step for it" in finding.says
 
 
 def test_three_ranks_that_wait() -> None:

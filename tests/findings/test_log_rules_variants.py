@@ -32,6 +32,8 @@ IONIC = "NET/IB : Using [0]ionic_0:1/RoCE [RO]; OOB eth0:192.0.2.2<0>"
     [
         ([timeout(0), timeout(1, 9)], "rank 0 stopped first, others went on to 9", 0),
         ([timeout(0), timeout(1, count=9)], "the ranks do not agree on operation or size", None),
+        ([timeout(0), timeout(1), timeout(2, count=9)], "do not agree on operation or size", 2),
+        ([timeout(0), timeout(1), timeout(2, 9)], "ranks 0, 1 stopped first, others went", None),
         ([timeout(3)], "no other rank reported", 3),
         (
             [*info("n1", 1, begun(0, 4)), timeout(0), timeout(2)],
@@ -51,6 +53,13 @@ LAST = (
     "(either an error or timeout) detected by watchdog at work: 7, last enqueued NCCL work: 9, "
     "last completed NCCL work: {done}."
 )
+
+
+@pytest.mark.parametrize("nranks", [1 << 17, 2**31 - 1])
+def test_silent_ranks_of_a_job_of_a_damaged_size_are_not_listed(nranks: int) -> None:
+    lines = [*info("n1", 1, begun(0, nranks)), timeout(0), timeout(2)]
+    (finding,) = found_by("L3", lines)
+    assert "on ranks 0, 2: all were" in finding.says
 
 
 def test_the_rank_that_completed_least_is_the_one_to_look_at() -> None:

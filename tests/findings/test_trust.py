@@ -10,7 +10,7 @@ from commscope.findings.model import OUTSIDE, WHOLE, Check, Metric, Result, Trus
 from commscope.findings.quality import RULES, trust_of
 from commscope.findings.trust_findings import findings_of
 from commscope.findings.versions import known_problems, rocm_version
-from commscope.findings.wording import counted, on_ranks
+from commscope.wording import counted, on_ranks
 
 ROWS = [
     row

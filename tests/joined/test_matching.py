@@ -69,8 +69,8 @@ def test_ids_that_are_none_of_the_trace_s_are_of_another_run() -> None:
     found = joined(collective("0", WORLD), JobLog((WORLD,)), pid=[1, 2, 3, 4])
     (note,) = found.processes.notes
     assert note == (
-        "the logs are of another run: their processes are 100, 101, 102, ..., those of the trace "
-        "1, 2, 3, ..."
+        "the logs are of another run: their processes are 100, 101, 102 and 1 more, "
+        "those of the trace 1, 2, 3 and 1 more"
     )
     assert not found.is_joined
 

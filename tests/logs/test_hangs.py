@@ -14,7 +14,7 @@ from support import case
 from commscope.engine.logs import load_logs
 from commscope.engine.neighbors import load_neighbors
 from commscope.log_schema import HANGS
-from commscope.logs.hang_model import Hang, few, named
+from commscope.logs.hang_model import Hang
 from commscope.logs.hangs import find_hangs, hangs_to_dicts
 from commscope.neighbor_schema import RAS
 from commscope.sanitize import json_text
@@ -175,15 +175,15 @@ def test_the_watchdog_of_a_real_log_names_who_waits() -> None:
     hang = only(find_hangs(logs_of("torch_watchdog_reduce_scatter_timeout.log")))
     assert (hang.source, hang.kind, hang.seq, hang.suspects) == ("watchdog", "stuck", 7753, ())
     assert hang.waiting == (0, 3, 4)
-    assert hang.says == (
-        "process group 1: ranks 0, 3-4 wait in operation 7,753, reduce_scatter_base of "
-        "544,997,376 elements; of ranks without a message nothing is known; up to 3 operations "
-        "are enqueued and not completed"
-    )
+    assert hang.group == "process group 1"
+    (side,) = hang.sides
+    assert (side.op, side.size) == ("reduce_scatter_base", "544,997,376 elements")
+    assert hang.says.startswith("the watchdog gave up _REDUCE_SCATTER_BASE 7,753 (2 more queued be")
 
 
-def watchdog(*rows: tuple[int, int, str, int]) -> dict[str, pa.Table]:
-    names = ("rank", "seq", "op", "elements_in")
+def watchdog(*rows: tuple[Any, ...]) -> dict[str, pa.Table]:
+    """Messages on rank, operation, its name, elements and process group, as far as given."""
+    names = ("rank", "seq", "op", "elements_in", "group")
     made = [{"file": "f", "line": n, **dict(zip(names, row))} for n, row in enumerate(rows, 1)]
     return {"HANGS": rows_table(made, HANGS)}
 
@@ -199,14 +199,33 @@ def test_watchdogs_with_different_operations() -> None:
     assert (hang.kind, hang.suspects) == ("mismatch", (2,))
 
 
+def test_watchdogs_that_do_not_name_an_operation_disagree_on_none() -> None:
+    hang = only(find_hangs(watchdog((0, 9, "ALLREDUCE", 1), (1, 9, None, None))))
+    assert (hang.kind, hang.suspects, hang.waiting) == ("stuck", (), (0, 1))
+
+
+def test_a_rank_counts_with_the_first_operation_that_timed_out() -> None:
+    hang = only(find_hangs(watchdog((0, 8, "ALLREDUCE", 1), (0, 7, "ALLREDUCE", 1))))
+    assert (hang.kind, hang.seq, hang.suspects) == ("stuck", 7, (0,))
+    assert "ALLREDUCE 7 on rank 0: no other rank reported" in hang.says
+
+
+def test_messages_without_a_group_are_of_the_only_one_that_is_named() -> None:
+    hang = only(find_hangs(watchdog((0, 7, "ALLREDUCE", 1, "tp"), (1, 7, "ALLREDUCE", 1))))
+    assert (hang.group, hang.waiting) == ("process group tp", (0, 1))
+    rows = ((0, 7, None, None, "tp"), (1, 7, None, None, "pp"), (2, 7))
+    groups = [hang.group for hang in find_hangs(watchdog(*rows))]
+    assert groups == ["process group tp", "process group pp", "a process group"]
+
+
 def test_ras_and_watchdog_of_a_real_log() -> None:
     path = case("rccl_logs/nccl_ras_report_and_watchdog.log")
     found = load_neighbors([path])
     assert found is not None
     ras, dog = find_hangs(load_logs([path]).logs.tables, found.tables)
     assert (ras.source, ras.kind, ras.seq, ras.suspects) == ("ras", "behind", 6650, (118,))
-    assert (dog.source, dog.seq, dog.waiting) == ("watchdog", 2398459, (118,))
-    assert "up to 120 operations are enqueued" in dog.says
+    assert (dog.source, dog.seq, dog.suspects) == ("watchdog", 2398459, (118,))
+    assert "(119 more queued behind it)" in dog.says
 
 
 def test_ras_with_missing_ranks_and_dead_processes() -> None:
@@ -235,19 +254,6 @@ def test_ras_counts_of_json() -> None:
 def test_hangs_become_json(tmp_path: Path) -> None:
     hangs = hangs_of(tmp_path, job(lambda rank: [waiting(41, rank)]))
     assert '"kind": "stuck"' in json_text(hangs_to_dicts(hangs))
-
-
-@pytest.mark.parametrize(
-    ("ranks", "text"),
-    [([3], "3"), ([2, 0, 1, 1], "0-2"), ([0, 2, 4], "0, 2, 4"), ([], ""),
-     (range(0, 40, 2), "0, 2, 4, 6, 8, 10, 12, 14 and 12 more spans")],
-)  # fmt: skip
-def test_ranks_as_spans(ranks: Iterable[int], text: str) -> None:
-    assert few(ranks) == text
-
-
-def test_one_rank_waits_and_two_wait() -> None:
-    assert (named([3], "wait"), named([1, 2], "wait")) == ("rank 3 waits", "ranks 1-2 wait")
 
 
 def test_a_dump_names_groups_that_its_rank_is_no_member_of(tmp_path: Path) -> None:

@@ -119,3 +119,12 @@ def test_last_good_time_is_that_of_the_last_event_before_a_cut(cut: bool, tmp_pa
 )
 def test_only_names_that_no_other_format_has_tell_it(label: str, confidence: Confidence) -> None:
     assert KinetoParser().match(b"x", Source(Path(label), label=label)).confidence == confidence
+
+
+@pytest.mark.parametrize("behind", [b"", b"x", b']}{"ph"'])
+def test_white_space_as_long_as_a_file_ends(behind: bytes, tmp_path: Path) -> None:
+    """A search that goes over it once for each place would take hours."""
+    text = torch2(TraceBuilder().kernel("gemm", 1).document())
+    whole = read_bytes(text, tmp_path)
+    spaced = read_bytes(text.rstrip() + b" " * 400_000 + behind, tmp_path)
+    assert spaced.events.equals(whole.events)

@@ -19,10 +19,10 @@ from commscope.engine.neighbors import load_neighbors
 from commscope.errors import CorruptTrace, FormatError
 from commscope.logs.hangs import find_hangs
 from commscope.neighbor_schema import FLIGHT, FLIGHT_GROUPS
-from commscope.parsers.collected import Collected
 from commscope.parsers.flight_recorder import read_dump
 from commscope.parsers.flight_recorder.dump import rank_of
 from commscope.parsers.opening import Source
+from commscope.parsers.row_builder import RowBuilder
 
 
 def tables_of(*files: Path) -> dict[str, pa.Table]:
@@ -126,7 +126,7 @@ def test_a_list_that_all_entries_share_is_looked_at_once(tmp_path: Path) -> None
     rows = rows_of(written(tmp_path / "d_0", dump(0, [one] * 20_000)))
     assert len(rows) == 20_000
     assert rows[0]["elements_in"] == 20_000
-    assert rows[0]["input_sizes"] == "1, 1, 1, 1, 1, 1, 1, 1 and 19992 more"
+    assert rows[0]["input_sizes"] == "1, 1, 1, 1, 1, 1, 1, 1 and 19,992 more"
 
 
 _ANYTHING = st.recursive(
@@ -158,7 +158,7 @@ def with_value(name: str, value: Any) -> Any:
 
 
 def read_value(value: Any) -> None:
-    flight, groups = Collected(FLIGHT, "FLIGHT"), Collected(FLIGHT_GROUPS, "FLIGHT_GROUPS")
+    flight, groups = RowBuilder(FLIGHT, "FLIGHT"), RowBuilder(FLIGHT_GROUPS, "FLIGHT_GROUPS")
     with tempfile.TemporaryDirectory() as folder:
         path = written(Path(folder) / "d_0", value)
         try:
@@ -189,7 +189,13 @@ def test_a_dump_whose_name_tells_no_rank_is_noted(tmp_path: Path) -> None:
 def test_another_pickle_is_no_dump(tmp_path: Path) -> None:
     with pytest.raises(CorruptTrace, match="is no dump of the Flight Recorder"):
         load_neighbors([written(tmp_path / "d_0", {"pg_config": {}})])
-    assert load_neighbors([written(tmp_path / "d_1", {"weights": [1]})]) is None
+    with pytest.raises(CorruptTrace, match="has no entries"):
+        load_neighbors([written(tmp_path / "d_1", {"weights": [1]})])
+
+
+def test_pickles_in_a_folder_that_are_no_dumps_are_passed_over(tmp_path: Path) -> None:
+    written(tmp_path / "model.pkl", {"weights": [1]})
+    assert load_neighbors([tmp_path]) is None
 
 
 def test_json_that_is_cut_is_one_clear_error(tmp_path: Path) -> None:
@@ -214,3 +220,14 @@ def test_one_damaged_dump_does_not_hide_the_others(tmp_path: Path) -> None:
     assert found is not None
     assert found.tables["FLIGHT"].num_rows == 1
     assert "d_1: the pickle is cut after" in found.notes[0]
+
+
+def test_an_entry_that_is_repeated_without_end_is_read_so_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("commscope.parsers.flight_recorder.dump._MOST_ENTRIES", 100)
+    path = written(tmp_path / "nccl_trace_rank_3", dump(3, [waiting(7, 3)] * 1000))
+    found = load_neighbors([path])
+    assert found is not None
+    assert (found.files[0].rows, found.files[0].lost) == (100, 900)
+    assert found.tables["FLIGHT"].num_rows == 100

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,8 @@ from support import case
 
 from commscope.engine.neighbors import Neighbors, load_neighbors
 from commscope.neighbor_schema import RECORDS
-from commscope.parsers.collected import Collected
 from commscope.parsers.inspector import read_records
+from commscope.parsers.row_builder import RowBuilder
 
 _ACCL = {
     "header": {"rank": 3, "n_ranks": 8},
@@ -128,7 +130,7 @@ _LINE = json.dumps(_ACCL).encode()
 
 @given(st.integers(0, len(_LINE) - 1))
 def test_a_torn_record_is_counted(end: int) -> None:
-    table = Collected(RECORDS, "RECORDS")
+    table = RowBuilder(RECORDS, "RECORDS")
     found = read_records(enumerate([_LINE, _LINE[:end], _LINE], 1), "x", table)
     assert (found.rows, found.lost) == (2, int(end > 0))
 
@@ -144,7 +146,7 @@ def test_a_torn_record_is_counted(end: int) -> None:
     ],
 )
 def test_other_objects_are_counted_as_lost(line: bytes) -> None:
-    table = Collected(RECORDS, "RECORDS")
+    table = RowBuilder(RECORDS, "RECORDS")
     assert read_records([(1, line)], "x", table).lost == 1
 
 
@@ -153,3 +155,18 @@ def test_numbers_that_no_column_holds_become_null(tmp_path: Path) -> None:
     strange["coll_perf"] = {"coll": "AllReduce", "coll_sn": 2**63, "coll_msg_size_bytes": 1}
     (row,) = rows_of(read(tmp_path / "x.jsonl", json.dumps(strange)))
     assert said(row, "rank", "seq", "bytes") == (None, None, 1)
+
+
+@pytest.mark.parametrize("digits", [19, 20, 30, 400])
+@pytest.mark.parametrize(
+    "name", ["coll_msg_size_bytes", "coll_sn", "coll_exec_time_us", "coll_algobw_gbs",
+             "coll_busbw_gbs", "coll_n_channels", "n_ranks", "rank"]
+)  # fmt: skip
+def test_numbers_that_no_column_holds_are_null(digits: int, name: str, tmp_path: Path) -> None:
+    text = re.sub(rf'("{name}": )[\d.]+', rf"\g<1>{'9' * digits}", json.dumps(_ACCL))
+    (row,) = rows_of(read(tmp_path / "a.jsonl", text))
+    assert row["op"] == "all_gather"
+    assert all(abs(value) < 2**63 for value in row.values() if isinstance(value, int))
+    assert all(math.isfinite(value) for value in row.values() if isinstance(value, float))
+    if name == "coll_msg_size_bytes":
+        assert said(row, "message_bytes", "bytes") == (None, None)

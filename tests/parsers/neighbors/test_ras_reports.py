@@ -14,8 +14,8 @@ from support import case
 from commscope.engine.neighbors import load_neighbors
 from commscope.errors import CorruptTrace
 from commscope.neighbor_schema import RAS
-from commscope.parsers.collected import Collected
 from commscope.parsers.ras import read_document, read_report
+from commscope.parsers.row_builder import RowBuilder
 
 _REPORT = """\
 Communicators... (2.05s)
@@ -68,7 +68,7 @@ _JSON = {
 
 
 def facts(text: str) -> list[tuple[Any, ...]]:
-    table = Collected(RAS, "RAS")
+    table = RowBuilder(RAS, "RAS")
     read_report(enumerate(text.encode().split(b"\n"), 1), "x", table)
     names = ("kind", "communicator", "rank", "ranks", "op", "count")
     return [tuple(row[name] for name in names) for row in table.table().to_pylist()]
@@ -106,7 +106,7 @@ def test_statuses_that_differ() -> None:
         "#0-0 (ab) MISMATCH\n  Communicator ranks have different status\n"
         "  26 ranks have status UNKNOWN\n  Rank 4 -- GPU 4 managed by process 5 on node n\n"
     )
-    table = Collected(RAS, "RAS")
+    table = RowBuilder(RAS, "RAS")
     read_report(enumerate(text.encode().split(b"\n"), 1), "x", table)
     rows = table.table().to_pylist()
     assert [(row["status"], row["count"], row["rank"]) for row in rows] == [
@@ -116,7 +116,7 @@ def test_statuses_that_differ() -> None:
 
 def test_a_dead_peer_of_the_monitor() -> None:
     text = "[2026-01-02 03:04:05] PEER_DEAD: Process 12 on node 198.51.100.2 managing GPU 7"
-    table = Collected(RAS, "RAS")
+    table = RowBuilder(RAS, "RAS")
     assert read_report([(1, text.encode())], "x", table) == 1
     (row,) = table.table().to_pylist()
     assert (row["kind"], row["pid"], row["host"], row["device"]) == (
@@ -151,9 +151,16 @@ def test_json_cut_anywhere_is_one_clear_error() -> None:
     text = json.dumps(_JSON).encode()
     for end in range(len(text)):
         with pytest.raises(CorruptTrace, match=r"^x: the JSON of this report of RAS"):
-            read_document(text[:end], "x", Collected(RAS, "RAS"))
+            read_document(text[:end], "x", RowBuilder(RAS, "RAS"))
 
 
 @given(st.integers(0, len(_REPORT)), st.text(max_size=50))
 def test_any_damage_is_survived(place: int, text: str) -> None:
     facts(_REPORT[:place] + text.encode("utf-8", "replace").decode() + _REPORT[place:])
+
+
+def test_many_empty_lines_are_passed_over_once() -> None:
+    """Looked at again from each of them, they would take minutes."""
+    text = b'{"nccl_version": "2.28.9", "communicators": [1' + b"\n " * 400_000
+    with pytest.raises(CorruptTrace):
+        read_document(text, "r.json", RowBuilder(RAS, "RAS"))

@@ -14,8 +14,8 @@ from small_run import write_run
 from support import ROOT, case
 
 from commscope.cli.main import run
+from commscope.collect import is_allowed
 from commscope.log_schema import LOG_TABLES
-from commscope.parsers.rccl_log.environment import is_allowed
 
 WATCHDOG = (
     "[rank0]:[E1206 18:44:12.7 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective "
@@ -75,7 +75,7 @@ def test_quiet_gives_the_head(tmp_path: Path, shown: Any) -> None:
 
 def test_initialisation_that_did_not_finish_is_told(tmp_path: Path, shown: Any) -> None:
     (tmp_path / "a.log").write_bytes(joined(x for x in log_of() if "COMPLETE" not in x))
-    assert "Communicator 0: initialisation did not finish on ranks 0" in shown(tmp_path)
+    assert "Communicator 0: initialisation did not finish on rank 0" in shown(tmp_path)
 
 
 def test_versions_that_differ_are_told(tmp_path: Path, shown: Any) -> None:
@@ -143,6 +143,9 @@ def test_no_secret_is_kept(tmp_path: Path, shown: Any) -> None:
         ("HIP_VISIBLE_DEVICES", True),
         ("TORCH_NCCL_ASYNC_ERROR_HANDLING", True),
         ("UCX_TLS", True),
+        ("HIP_HOST_COHERENT", True),
+        ("GPU_MAX_HEAP_SIZE", True),
+        ("TORCH_FR_BUFFER_SIZE", True),
         ("FI_PROVIDER", True),
         ("PATH", False),
         ("HF_TOKEN", False),
@@ -152,6 +155,14 @@ def test_no_secret_is_kept(tmp_path: Path, shown: Any) -> None:
 )
 def test_variables_that_are_kept(name: str, allowed: bool) -> None:
     assert is_allowed(name) is allowed
+
+
+def test_logs_and_collected_files_keep_the_same_variables(tmp_path: Path, shown: Any) -> None:
+    names = ("HIP_HOST_COHERENT", "GPU_MAX_HEAP_SIZE", "TORCH_FR_BUFFER_SIZE")
+    lines = [f"nodeA:10:10 [0] NCCL INFO {name} set by environment to 17" for name in names]
+    (tmp_path / "a.log").write_bytes(joined([*log_of(), *lines]))
+    environment = json.loads(shown(tmp_path, "--format", "json"))["environment"]
+    assert {*names} <= {row["variable"] for row in environment}
 
 
 def _keys(value: Any, at: str = "") -> Iterator[str]:
@@ -172,7 +183,7 @@ def test_keys_are_those_of_the_page(tmp_path: Path, shown: Any) -> None:
     described = re.findall(r"^\| `([\w.\[\]]+)` \|", page, re.MULTILINE)
     lists = {
         *("communicators[].waiting[]", "communicators[].aborted[]"),
-        *("hang_verdicts[].suspects[]", "hang_verdicts[].unknown[]"),
+        *(f"hang_verdicts[].{name}[]" for name in ("suspects", "unknown", "waiting")),
     }
     found = set(_keys(json.loads(shown(tmp_path, "--format", "json"))))
     assert found | lists == set(described)

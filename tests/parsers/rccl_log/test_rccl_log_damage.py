@@ -106,3 +106,10 @@ def test_compressed_log_that_is_cut_says_so(tmp_path: Path) -> None:
     file = reader.read(Source(path, label="log.gz"), lambda *_: None)
     assert file.cut
     assert reader.finish().tables["CALLS"].num_rows > 0
+
+
+@pytest.mark.parametrize("record", ["NCCL_X set by environment to 1", "Using network Socket"])
+def test_many_blanks_are_passed_over_once(record: str) -> None:
+    """Looked at again from each of them, they would take minutes."""
+    line = f"nodeA:10:10 [0] NCCL INFO {record}{' ' * (MAX_LINE_BYTES - 100)}\x01"
+    assert read_text(joined([line] * 8)).files[0].counts.lines == 8

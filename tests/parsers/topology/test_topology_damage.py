@@ -152,7 +152,7 @@ def test_more_devices_than_any_host_has_are_left_out() -> None:
     lines = "".join(f"GPU[{n}]\t\t: PCI Bus: 0000:0C:00.0\n" for n in range(MOST_DEVICES + 9))
     file = samples.read(lines.encode())
     assert len(file.tables["DEVICES"]) == MOST_DEVICES
-    assert file.is_partial
+    assert file.remarks
 
 
 def test_a_row_of_a_table_that_is_short_is_used_and_remarked_on() -> None:

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 from commscope.errors import SchemaError
-from commscope.parsers import collected
-from commscope.parsers.collected import Collected
+from commscope.parsers import row_builder
+from commscope.parsers.row_builder import RowBuilder
 from commscope.schema import TEXT, column
 
 _SCHEMA = pa.schema(
@@ -25,7 +25,7 @@ _GOOD = {"whole": 7, "real": 1.5, "truth": True, "text": "a", "many": [1, 2]}
 
 
 def values(*rows: dict[str, Any]) -> list[dict[str, Any]]:
-    table = Collected(_SCHEMA, "t")
+    table = RowBuilder(_SCHEMA, "t")
     for row in rows:
         table.add(**row)
     found: list[dict[str, Any]] = table.table().to_pylist()
@@ -52,13 +52,13 @@ def test_values_that_do_not_fit_become_null_and_no_others(name: str, value: Any,
 
 
 def test_many_rows_are_packed_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collected, "_MOST_ROWS", 3)
+    monkeypatch.setattr(row_builder, "_MOST_ROWS", 3)
     rows = [{**_GOOD, "whole": n, "text": f"t{n % 4}"} for n in range(10)]
     assert values(*rows) == rows
 
 
 def test_a_null_where_there_must_be_a_value_is_a_fault_of_the_parser() -> None:
-    table = Collected(pa.schema([column("whole", pa.int32(), "")]), "t")
+    table = RowBuilder(pa.schema([column("whole", pa.int32(), "")]), "t")
     table.add(whole="x")
     assert len(table) == 1
     with pytest.raises(SchemaError, match=r"t.whole: 1 rows are null"):

@@ -15,7 +15,7 @@ from commscope.schema import TEXT, conform
 _MOST_ROWS = 1 << 14
 
 
-class Collected:
+class RowBuilder:
     """A table that grows row by row.
 
     What a column cannot hold becomes null: numbers that are too large or no numbers, text that is
@@ -24,7 +24,6 @@ class Collected:
 
     def __init__(self, schema: pa.Schema, name: str) -> None:
         self._schema, self._name = schema, name
-        self._plain = pa.schema([(field.name, _plain(field.type)) for field in schema])
         self._rows: list[dict[str, Any]] = []
         self._parts: list[pa.Table] = []
         self._count = 0
@@ -42,26 +41,22 @@ class Collected:
     def table(self) -> pa.Table:
         """The rows, held to the schema."""
         self._pack()
-        whole = pa.concat_tables(self._parts) if self._parts else self._plain.empty_table()
-        arrays = [
-            column.dictionary_encode() if field.type == TEXT else column
-            for field, column in zip(self._schema, whole.columns)
-        ]
-        table = pa.Table.from_arrays(arrays, names=self._schema.names).combine_chunks()
-        return conform(table, self._schema, self._name)
+        whole = pa.concat_tables(self._parts) if self._parts else self._schema.empty_table()
+        return conform(whole.unify_dictionaries().combine_chunks(), self._schema, self._name)
 
     def _pack(self) -> None:
         if not self._rows:
             return
-        arrays = [
-            _array([row.get(field.name) for row in self._rows], field.type) for field in self._plain
-        ]
-        self._parts.append(pa.Table.from_arrays(arrays, schema=self._plain))
+        arrays = [self._packed(field) for field in self._schema]
+        self._parts.append(pa.Table.from_arrays(arrays, names=self._schema.names))
         self._rows.clear()
 
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    return pa.string() if kind == TEXT else kind
+    def _packed(self, field: pa.Field) -> pa.Array:
+        """A column of the rows; text is kept once, however often rows hold it."""
+        values = [row.get(field.name) for row in self._rows]
+        if field.type == TEXT:
+            return _array(values, pa.string()).dictionary_encode()
+        return _array(values, field.type)
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:

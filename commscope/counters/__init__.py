@@ -1,0 +1,13 @@
+"""What hardware counters say of kernels: position against the roofline, memory, remote traffic.
+
+Counters come from omniperf or rocprof-compute (``commscope.counter_schema``), which runs kernels
+one at a time: they explain why a kernel is sensitive to what runs beside it, and never measure it.
+"""
+
+from __future__ import annotations
+
+from commscope.counters.by_kernel import by_kernel
+from commscope.counters.kernels import kernel_counters
+from commscope.counters.model import Fabric, KernelCounters
+
+__all__ = ["Fabric", "KernelCounters", "by_kernel", "kernel_counters"]

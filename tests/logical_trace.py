@@ -1,0 +1,117 @@
+"""One process's activities, written by test writers in every format, and what must be read back.
+
+Times are whole ns on the clock of the host (CLOCK_BOOTTIME, as AMD's profilers use), begin with
+``ORIGIN_NS``, and every activity has a launch of its own, told by ``correlation``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+ORIGIN_NS = 1_000_000_000_000
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """A kernel on a stream (and a hardware queue) of a device."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+    correlation: int
+    device: int = 0
+    stream: int = 1
+    queue: int = 1
+    grid: tuple[int, int, int] = (256, 1, 1)
+    workgroup: tuple[int, int, int] = (64, 1, 1)
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A copy, by its direction: HOST_TO_DEVICE, DEVICE_TO_HOST or DEVICE_TO_DEVICE."""
+
+    direction: str
+    start_ns: int
+    end_ns: int
+    correlation: int
+    bytes: int | None = 4096
+    device: int = 0
+    stream: int = 1
+
+
+@dataclass(frozen=True)
+class ApiCall:
+    """A call of the HIP runtime, or of RCCL; those that launch share their correlation."""
+
+    name: str
+    start_ns: int
+    end_ns: int
+    correlation: int
+    thread: int = 101
+    domain: str = "HIP_RUNTIME_API"
+
+
+@dataclass(frozen=True)
+class Marker:
+    """A range of roctx, such as a step of the training."""
+
+    message: str
+    start_ns: int
+    end_ns: int
+    correlation: int
+    thread: int = 101
+
+
+@dataclass(frozen=True)
+class LogicalTrace:
+    """A process with the devices (agents) that it sees."""
+
+    dispatches: tuple[Dispatch, ...]
+    transfers: tuple[Transfer, ...]
+    calls: tuple[ApiCall, ...]
+    markers: tuple[Marker, ...]
+    pid: int = 100
+    host: str = "nodeA"
+    gpus: dict[int, str] = field(default_factory=lambda: {0: "AMD Instinct MI300X"})
+
+
+def three_steps() -> LogicalTrace:
+    """Three steps of 1 ms: a GEMM, an all-reduce half hidden by it, an optimizer, a copy."""
+    dispatches, transfers, calls, markers = [], [], [], []
+    number = 0
+
+    def launch(name: str, at: int) -> int:
+        nonlocal number
+        number += 1
+        calls.append(ApiCall(name, at, at + 2_000, number))
+        return number
+
+    for step in range(3):
+        begin = ORIGIN_NS + step * 1_000_000
+        markers.append(Marker(f"step {step}", begin, begin + 900_000, 900 + step))
+        gemm = launch("hipExtModuleLaunchKernel", begin + 10_000)
+        dispatches.append(
+            Dispatch("Cijk_Ailk_Bljk_BBS_BH_MT128x128x64_MI", begin + 20_000, begin + 300_000, gemm)
+        )
+        reduce = launch("hipExtLaunchKernel", begin + 15_000)
+        dispatches.append(
+            Dispatch(
+                "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", begin + 200_000,
+                begin + 500_000, reduce, stream=2, queue=2, grid=(8192, 1, 1),
+                workgroup=(256, 1, 1),
+            )
+        )  # fmt: skip
+        adam = launch("hipLaunchKernel", begin + 30_000)
+        dispatches.append(
+            Dispatch(
+                "void multi_tensor_apply_kernel<FusedAdam>", begin + 500_000, begin + 600_000, adam
+            )
+        )
+        copy = launch("hipMemcpyAsync", begin + 40_000)
+        transfers.append(
+            Transfer("HOST_TO_DEVICE", begin + 610_000, begin + 650_000, copy, bytes=1 << 20)
+        )
+    calls.append(
+        ApiCall("hipDeviceSynchronize", ORIGIN_NS + 2_700_000, ORIGIN_NS + 2_800_000, number + 1)
+    )
+    return LogicalTrace(tuple(dispatches), tuple(transfers), tuple(calls), tuple(markers))
