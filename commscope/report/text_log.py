@@ -11,7 +11,7 @@ from rich.text import Text
 from commscope.logs.communicators import Communicator, Slowest
 from commscope.logs.summary import LogSummary, channels_used
 from commscope.report.log_report import LogReport
-from commscope.report.text_log_findings import log_findings
+from commscope.report.text_log_findings import log_findings, log_verdict
 from commscope.report.text_neighbors import hang_sections, neighbor_sections
 from commscope.report.text_tables import MOST_ROWS, Cell, Row, Show, count_of, first_rows, text_of
 from commscope.sanitize import plain, shortened
@@ -20,6 +20,8 @@ from commscope.wording import counted, listed, rank_list
 
 #: Hosts, ranks or numbers of one thing that are named.
 _MOST_NAMED = 6
+#: Traces lie beside the logs of most jobs.
+_IS_TRACE = ": is a trace ("
 #: What tells of hangs besides logs, on which rules look.
 _BESIDE_LOGS = ("flight_recorder", "ras")
 _NAMES = {
@@ -52,7 +54,7 @@ def print_log_verdict(report: LogReport, console: Console) -> None:
     """Prints the first lines only."""
     if report.summary.files:
         console.print(Text("\n".join(map(plain, _head(report.summary)))))
-    for section in _hangs_beside(report):
+    for section in (*_hangs_beside(report), *log_verdict(report.findings)):
         console.print(section)
 
 
@@ -64,7 +66,10 @@ def _hangs_beside(report: LogReport) -> list[RenderableType]:
 def _head(summary: LogSummary) -> Iterable[str]:
     yield _libraries(summary.versions)
     hosts = f" on {counted(len(summary.hosts), 'host')}: {listed(summary.hosts, _MOST_NAMED)}"
-    told = f"{counted(summary.processes, 'process', 'processes')}{hosts if summary.hosts else ''}"
+    processes = counted(summary.processes, "process", "processes")
+    told = (processes if summary.processes else "processes not told") + (
+        hosts if summary.hosts else ""
+    )
     largest = summary.communicators[0] if summary.communicators else None
     if largest is not None and largest.nranks is not None:
         told += f"; {summary.ranks:,} of {largest.nranks:,} ranks"
@@ -173,7 +178,7 @@ def _calls(summary: LogSummary, width: int) -> RenderableType | None:
         Cell("a rank", lambda row: _size(row["call_bytes"]), from_width=80),
         Cell("type", text_of("dtype"), "left"),
         Cell("records", count_of("count")),
-        Cell("ranks", count_of("rank_count"), from_width=70),
+        Cell("ranks", lambda row: _maybe(row["rank_count"] or None), from_width=70),
     )
     rows = sorted(summary.calls, key=lambda row: -(row["call_bytes"] or 0) * row["count"])
     return first_rows("Calls", cells, rows, width)
@@ -244,7 +249,8 @@ def _foot(summary: LogSummary) -> Iterable[str]:
         if file.unended_bytes:
             length = f"{file.unended_bytes:,} bytes"
             yield f"{file.file}: the last line ({length}) has no end and was not read"
-    yield from (f"({note})" for note in summary.notes[:MOST_ROWS])
+    notes = [note for note in summary.notes if _IS_TRACE not in note]
+    yield from (f"({note})" for note in notes[:MOST_ROWS])
 
 
 def _maybe(value: int | None) -> str:

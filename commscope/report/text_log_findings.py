@@ -37,12 +37,23 @@ def log_findings(
                 )
 
 
-def _finding(finding: Finding, width: int, *, details: bool) -> Iterator[RenderableType]:
-    yield Text.assemble(
+def log_verdict(findings: Sequence[Finding]) -> Iterator[RenderableType]:
+    """The worst finding in one line, where it is more than a hint."""
+    for finding in findings[:1]:
+        if finding.severity != "low":
+            yield _headline(finding)
+
+
+def _headline(finding: Finding) -> Text:
+    return Text.assemble(
         (f"{finding.severity} ", SEVERITY_STYLE[finding.severity]),
         (f"{finding.rule} {plain(finding.title)}: ", "bold"),
         plain(finding.says) + ".",
     )
+
+
+def _finding(finding: Finding, width: int, *, details: bool) -> Iterator[RenderableType]:
+    yield _headline(finding)
     yield from quoted(finding.quotes if details else finding.quotes[:MOST_QUOTES], width)
     for advice in finding.advice if details else finding.advice[:1]:
         yield indented(f"Advice: {plain(advice.do)}")

@@ -63,8 +63,11 @@ def test_rules_that_could_not_look_are_told_on_demand(call, tmp_path: Path) -> N
     assert says.strip() not in call("log", path).out
 
 
-def test_quiet_shows_no_findings(call, ill: Path) -> None:
-    assert "L3" not in call("log", "-q", ill).out
+def test_quiet_shows_the_worst_finding_in_a_line(call, ill: Path) -> None:
+    out = call("log", "-q", ill).out
+    assert "high L3 Hang: " in out
+    assert "C5a" not in out
+    assert "Advice" not in out
 
 
 def test_json_has_findings_quotes_and_the_rules_of_warnings(call, ill: Path) -> None:

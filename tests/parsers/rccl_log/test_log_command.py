@@ -69,8 +69,11 @@ def test_screen_of_a_whole_job(tmp_path: Path, shown: Any) -> None:
     assert max(map(len, out.splitlines())) <= 120
 
 
-def test_quiet_gives_the_head(tmp_path: Path, shown: Any) -> None:
-    assert len(shown("-q", _job(tmp_path)).splitlines()) == 2
+def test_quiet_gives_the_head_and_the_worst_finding(tmp_path: Path, shown: Any) -> None:
+    head, processes, worst, *_ = shown("-q", _job(tmp_path)).splitlines()
+    assert head.startswith("RCCL 2.27.7")
+    assert processes == "2 processes on 1 host: nodeA; 2 of 2 ranks"
+    assert worst.startswith("high L3 Hang: ")
 
 
 def test_initialisation_that_did_not_finish_is_told(tmp_path: Path, shown: Any) -> None:
