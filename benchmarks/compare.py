@@ -70,7 +70,7 @@ TOOLS = (
     Tool(
         "commscope",
         (str(ROOT / ".venv/bin/commscope"), "analyze"),
-        ("--format", "json"),
+        ("--no-cache", "--format", "json"),
         _version(COMMSCOPE, "commscope", "numpy", "pyarrow", "msgspec"),
         takes_folder=True,
     ),
