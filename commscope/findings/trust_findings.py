@@ -21,12 +21,12 @@ _ADVICE = {
         "https://github.com/AMD-AGI/TraceLens/issues/669",
     ),
     "Q5": Advice(
-        "Record with a newer PyTorch, or give the library's log.",
+        "Record with a newer PyTorch or with rocprofv3 --rccl-trace, or give the library's log.",
         "Operation, group and size come from the profiler's collective metadata.",
         "https://github.com/ROCm/roctracer/issues/101",
     ),
     "Q6": Advice(
-        "Record with a newer PyTorch.",
+        "Record with a newer PyTorch or ROCm.",
         "Older ones give some kernels the stream of another one, or none.",
         "https://github.com/pytorch/kineto/pull/1416",
     ),
