@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
@@ -9,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
@@ -117,6 +117,13 @@ def _numbers(column: pa.ChunkedArray) -> Float64:
     try:
         values = filled.cast(pa.string()).cast(pa.float64()).to_numpy()
     except pa.ArrowInvalid:
-        words = pd.Series(words_of(column), dtype=object)
-        values = pd.to_numeric(words, errors="coerce").to_numpy(np.float64)
+        values = np.array([_number(word) for word in words_of(column)], np.float64)
     return np.where(np.isfinite(values), values, np.nan)
+
+
+def _number(word: str | None) -> float:
+    """The number that a word is; NaN where it is none."""
+    try:
+        return float(word) if word and "_" not in word else math.nan
+    except ValueError:
+        return math.nan
