@@ -6,15 +6,11 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from commscope.classify import NO_PATTERNS, Patterns
-from commscope.counters import kernel_counters
 from commscope.engine.cache import NoCache, ReadingCache
-from commscope.engine.counters import load_counters
 from commscope.engine.load import JobPaths, load_trace
-from commscope.engine.neighbors import load_reference
-from commscope.engine.quotes import quoted_lines
 from commscope.engine.reading import RunProgress, silent
 from commscope.errors import UsageError
 from commscope.findings.limits import parse_limits
@@ -25,6 +21,9 @@ from commscope.report.build import NO_LIMITS, build_report
 from commscope.report.model import Report
 from commscope.report.view import View
 from commscope.trace import Note, Trace
+
+if TYPE_CHECKING:
+    from commscope.counters import KernelCounters
 
 #: A step takes from a microsecond to a day.
 _LEAST_MS, _MOST_MS = 1e-3, 86_400_000.0
@@ -100,12 +99,25 @@ def load(  # noqa: PLR0913 - one argument an option
         cache=cache,
     )
     step_ns = _step_ns(unprofiled_step_ms) or trace.unprofiled_step_ns
-    counted = kernel_counters(load_counters(_listed(counters)).tables) if counters else ()
-    trace = replace(trace, roles=_roles(roles), unprofiled_step_ns=step_ns, counters=tuple(counted))
+    trace = replace(trace, roles=_roles(roles), unprofiled_step_ns=step_ns)
+    if counters:
+        trace = replace(trace, counters=_counted(_listed(counters)))
     return trace if reference is None else _with_reference(trace, reference)
 
 
+# What few runs need is imported where it is needed: a start takes most of a second as it is.
+
+
+def _counted(paths: Sequence[_Path]) -> tuple[KernelCounters, ...]:
+    from commscope.counters import kernel_counters  # noqa: PLC0415
+    from commscope.engine.counters import load_counters  # noqa: PLC0415
+
+    return kernel_counters(load_counters(paths).tables)
+
+
 def _with_reference(trace: Trace, path: _Path) -> Trace:
+    from commscope.engine.neighbors import load_reference  # noqa: PLC0415
+
     measured = load_reference(path)
     files = ", ".join(sorted(set(measured.column("file").to_pylist())))
     says = (
@@ -194,5 +206,7 @@ def analyze(
     report = build_report(trace, View(frozenset(only_ranks), frozenset(only_roles)), limits)
     if trace.logs is None:
         return report
+    from commscope.engine.quotes import quoted_lines  # noqa: PLC0415
+
     texts = quoted_lines(trace.logs.sources, lines_of(report.findings))
     return replace(report, findings=with_texts(report.findings, texts))

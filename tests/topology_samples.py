@@ -10,7 +10,8 @@ from support import case
 
 from commscope.parsers.topology import formats_of, read_topology
 from commscope.parsers.topology.rows import TopologyFile
-from commscope.topology import Topology, merge
+from commscope.topology import Topology
+from commscope.topology.merge import merge
 
 ROCM_JSON = b"""\
 WARNING: AMD GPU device(s) is/are in a low-power state. Check power control/runtime_status

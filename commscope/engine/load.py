@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from commscope.engine.cache import NoCache, ReadingCache
 from commscope.engine.grouping import grouped
-from commscope.engine.logs import logs_beside, shows_records
 from commscope.engine.parallel import read_in_parallel
 from commscope.engine.reading import Outcome, RunProgress, progress_of, silent, try_source
-from commscope.engine.topology import find_topology, load_topology
 from commscope.engine.twice import without_twice_read
 from commscope.engine.unprofiled import step_times
 from commscope.errors import CorruptTrace, FormatError, NoDeviceEvents, UnknownFormat, UsageError
@@ -21,9 +20,14 @@ from commscope.parsers.base import Parser, Reading
 from commscope.parsers.detect import choose, known_formats
 from commscope.parsers.opening import Source, open_session, read_head
 from commscope.parsers.sources import find_sources
-from commscope.parsers.topology import formats_of
-from commscope.topology import Topology
 from commscope.trace import Note, Trace
+
+if TYPE_CHECKING:
+    from commscope.engine.logs import LoadedLogs
+    from commscope.topology import Topology
+
+# What reads logs and topology takes as long to import as 60 MB of a trace to read: it is imported
+# where there are any.
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ def load_trace(  # noqa: PLR0913 - what to read, and four ways to read it
     """
     with open_session():
         plan = _plan(paths, parser)
-        found = logs_beside([other.source for other in plan.others], beside.logs, progress)
+        found = _logs(plan, beside.logs, progress)
         hosts = _topology(paths if plan.others else (), beside.topology, progress)
         used = [] if found is None else [file.file for file in found.logs.files]
         used += [] if hosts is None else hosts.files
@@ -90,16 +94,31 @@ def load_trace(  # noqa: PLR0913 - what to read, and four ways to read it
     return replace(trace, logs=None if found is None else found.logs, topology=hosts)
 
 
+def _logs(
+    plan: _Plan, given: Sequence[str | os.PathLike[str]], progress: RunProgress
+) -> LoadedLogs | None:
+    """The logs that are given, and those that lie beside the traces."""
+    if not plan.others and not given:
+        return None
+    from commscope.engine.logs import logs_beside  # noqa: PLC0415
+
+    return logs_beside([other.source for other in plan.others], given, progress)
+
+
 def _topology(
     beside: Sequence[str | os.PathLike[str]],
     given: Sequence[str | os.PathLike[str]],
     progress: RunProgress,
 ) -> Topology | None:
     """The topology that lies beside traces, with that which is given: this must be one."""
+    if not given and not beside:
+        return None
+    from commscope.engine.topology import find_topology, load_topology  # noqa: PLC0415
+
     if given:
         told = load_topology(given, progress)
         return load_topology([*beside, *given], progress) if beside else told
-    return find_topology(beside, progress) if beside else None
+    return find_topology(beside, progress)
 
 
 def _read(
@@ -168,7 +187,7 @@ class _Choice:
             opinion = choose(head, source, wanted)
         except UnknownFormat:
             # A shell gives the second file of ``--log rccl*.log`` without the option.
-            if source.named and not (shows_records(head) or formats_of(head)):
+            if source.named and not _belongs_to_job(head):
                 raise
             self._pass_over(source, looks_like(head, source.size))
             self.step_times += step_times(head, source)
@@ -188,6 +207,14 @@ class _Choice:
         names = [f"{other.source.label} ({other.looks})" for other in self.others]
         files = f"{len(names)} file{'s' if len(names) > 1 else ''}"
         return UnknownFormat(f"no trace in {files}: {_shown(names)}; {known_formats()}")
+
+
+def _belongs_to_job(head: bytes) -> bool:
+    """Whether a file is a log of the library, or tells the topology of a host."""
+    from commscope.engine.logs import shows_records  # noqa: PLC0415
+    from commscope.parsers.topology import formats_of  # noqa: PLC0415
+
+    return shows_records(head) or bool(formats_of(head))
 
 
 def _shown(labels: Sequence[str]) -> str:

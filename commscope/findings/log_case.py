@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,9 @@ from commscope.findings.model import Quote
 from commscope.logs.communicators import Communicator, group_communicators
 from commscope.logs.summary import HARMLESS, LogSummary
 from commscope.logs.tallies import tally
-from commscope.parsers.rccl_log import Logs
+
+if TYPE_CHECKING:
+    from commscope.parsers.rccl_log import Logs
 
 Row = Mapping[str, Any]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +20,10 @@ from commscope.joined.places import Places
 from commscope.joined.processes import Processes, match_processes
 from commscope.joined.transports import UNKNOWN, Route, Routes
 from commscope.logs.communicators import Grouped, group_communicators
-from commscope.parsers.rccl_log import Logs
 from commscope.topology import Topology
+
+if TYPE_CHECKING:
+    from commscope.parsers.rccl_log import Logs
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,9 @@ import pyarrow.compute as pc
 from commscope.columns import int64
 from commscope.logs.communicators import Communicator, group_communicators
 from commscope.logs.tallies import tally
-from commscope.parsers.rccl_log import LogFile, Logs
+
+if TYPE_CHECKING:
+    from commscope.parsers.rccl_log import LogFile, Logs
 
 Rows = tuple[dict[str, Any], ...]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from commscope.topology.assign import for_hosts
 from commscope.topology.bandwidth import Expectation, expected_allreduce
-from commscope.topology.merge import merge
 from commscope.topology.model import Device, Fact, Link, Net, Ring, Topology, bus_id_of_log
 from commscope.topology.placement import Crossings, Order, Place, crossings, order_inside
 
@@ -27,6 +26,5 @@ __all__ = [
     "crossings",
     "expected_allreduce",
     "for_hosts",
-    "merge",
     "order_inside",
 ]

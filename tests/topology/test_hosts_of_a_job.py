@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from topology_samples import MANIFEST, bus_id, dump, read
 
-from commscope.topology import Topology, for_hosts, merge
+from commscope.topology import Topology, for_hosts
+from commscope.topology.merge import merge
 
 _BUSES = {bus_id(0), bus_id(3)}
 

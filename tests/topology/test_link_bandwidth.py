@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from topology_samples import dump, read, topology_of
 
-from commscope.topology import Device, Expectation, Link, Topology, expected_allreduce, merge
+from commscope.topology import Device, Expectation, Link, Topology, expected_allreduce
+from commscope.topology.merge import merge
 
 
 def of_dump(gpus: int, **given: object) -> Topology:

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from topology_samples import bus_id, dump, read, topology_of
 
-from commscope.topology import Crossings, Place, Topology, crossings, merge, order_inside
+from commscope.topology import Crossings, Place, Topology, crossings, order_inside
+from commscope.topology.merge import merge
 from commscope.topology.placement import has_ring
 
 

@@ -6,7 +6,8 @@ import pytest
 import topology_samples as samples
 from topology_samples import read, topology_of
 
-from commscope.topology import Device, Topology, bus_id_of_log, merge
+from commscope.topology import Device, Topology, bus_id_of_log
+from commscope.topology.merge import merge
 from commscope.topology.summary import differing_numbers, sentence
 
 _TOPO = b"""\

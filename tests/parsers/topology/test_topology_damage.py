@@ -14,7 +14,8 @@ from support import case
 from commscope.errors import CorruptTrace
 from commscope.parsers.topology import FORMATS, formats_of, read_topology
 from commscope.parsers.topology.rows import MOST_DEVICES, TopologyFile
-from commscope.topology import Topology, expected_allreduce, merge
+from commscope.topology import Topology, expected_allreduce
+from commscope.topology.merge import merge
 
 _CASES = (
     "topology/topo_8p1h_3.xml",
