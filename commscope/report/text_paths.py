@@ -11,7 +11,7 @@ from commscope.report.log_section import LogSection
 from commscope.report.model import Report
 from commscope.report.text_tables import Cell, Row, Show, text_of, text_table, time_of
 from commscope.sanitize import plain
-from commscope.units import size
+from commscope.units import size, span
 from commscope.wording import counted
 
 
@@ -70,9 +70,18 @@ def _says(log: LogSection) -> Iterator[str]:
     for row in log.communicators:
         if row["note"] and log.joined_by != "nothing":
             yield f"{row['communicator']}: {row['note']}"
+    yield from _by_transport(log)
     notes = dict.fromkeys(row["note"] for row in log.paths if row["note"])
     yield from (f"?: {note}" for note in notes if log.joined_by != "nothing")
     yield from _calls(log)
+
+
+def _by_transport(log: LogSection) -> Iterator[str]:
+    """Exposed time by what it went over, where that is more than one thing."""
+    rows = list(log.transports)
+    if len(rows) > 1:
+        each = (f"{_over(row)} {span(row['exposed_ns'])}" for row in rows)
+        yield "Exposed by transport: " + "; ".join(each)
 
 
 def _calls(log: LogSection) -> Iterator[str]:
