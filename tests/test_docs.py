@@ -36,8 +36,7 @@ from commscope.findings.model import (
 )
 from commscope.findings.rules import BUILT_IN
 from commscope.parsers import PARSERS
-from commscope.report.log_section import LogSection
-from commscope.report.model import ReportTable
+from commscope.report.model import LogSection, ReportTable
 
 PAGES = gen_docs.pages()
 ALL_PAGES = sorted({*PAGES, *ROOT.glob("*.md"), *ROOT.glob("benchmarks/*.md")})

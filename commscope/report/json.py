@@ -13,8 +13,7 @@ from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.findings.model import Check, Finding, Trust
 from commscope.findings.rule import AnyRule
 from commscope.report.finding_json import finding_dict
-from commscope.report.log_section import LogSection
-from commscope.report.model import SCHEMA, Environment, Report, ReportTable, Summary
+from commscope.report.model import SCHEMA, Environment, LogSection, Report, ReportTable, Summary
 from commscope.sanitize import json_text
 
 #: The longest gaps; ``commscope gaps`` gives all.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from commscope.joined.result import Joined
 from commscope.joined.transports import Route
 from commscope.logs.summary import channels_used
 from commscope.report.gaps import shown_gaps
-from commscope.report.model import ReportTable
+from commscope.report.model import LogSection, ReportTable
 
 _EXPOSED = ("exposed_ns", *(f"exposed_{part}_ns" for part in PARTS))
 _TIMES = tuple((name, pa.int64()) for name in _EXPOSED)
@@ -69,23 +68,6 @@ _STRETCHES = pa.schema(
         ("lacking", pa.int64()),
     ]
 )
-
-
-@dataclass(frozen=True, slots=True)
-class LogSection:
-    """The logs, and what they tell of the trace's collectives.
-
-    ``paths`` has a row a communicator, operation, size and route; ``transports`` one a route, most
-    exposed first. Exposed times are sums of gaps, so that they add up to what is exposed.
-    """
-
-    files: tuple[str, ...]
-    joined_by: str
-    notes: tuple[str, ...]
-    communicators: ReportTable
-    paths: ReportTable
-    transports: ReportTable
-    stretches: ReportTable
 
 
 def log_section(analysis: Analysis, trust: Trust, joined: Joined) -> LogSection:

@@ -15,8 +15,6 @@ from commscope.sanitize import plain, shortened
 if TYPE_CHECKING:
     import pandas as pd
 
-    from commscope.report.log_section import LogSection
-
 SCHEMA = "commscope.report/1"
 _BATCH_ROWS = 1024
 _PAGE_ROWS = 50
@@ -66,6 +64,23 @@ class ReportTable:
 def _html_row(row: dict[str, Any]) -> str:
     cells = ("" if value is None else html.escape(plain(str(value))) for value in row.values())
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+@dataclass(frozen=True, slots=True)
+class LogSection:
+    """The logs of the job, and what they tell of the trace's collectives.
+
+    ``paths`` has a row a communicator, operation, size and route; ``transports`` one a route, most
+    exposed first. Exposed times are sums of gaps, so that they add up to what is exposed.
+    """
+
+    files: tuple[str, ...]
+    joined_by: str
+    notes: tuple[str, ...]
+    communicators: ReportTable
+    paths: ReportTable
+    transports: ReportTable
+    stretches: ReportTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from commscope.report.log_section import LogSection
-from commscope.report.model import Report
+from commscope.report.model import LogSection, Report
 from commscope.report.text_tables import Cell, Row, Show, text_of, text_table, time_of
 from commscope.sanitize import plain
 from commscope.units import size, span

@@ -14,7 +14,8 @@ import commscope
 from commscope.analysis.result import analyse
 from commscope.findings.quality import trust_of
 from commscope.joined.result import Joined, join
-from commscope.report.log_section import LogSection, log_section
+from commscope.report.log_section import log_section
+from commscope.report.model import LogSection
 
 CASES = (
     "a2a", "blocking_stdout", "busbw", "ddp_default", "ddp_nosteps", "ddp_shm_stdout",

@@ -10,8 +10,7 @@ from rich.text import Text
 
 import commscope
 from commscope import sample_traces
-from commscope.report.log_section import LogSection
-from commscope.report.model import Report, ReportTable
+from commscope.report.model import LogSection, Report, ReportTable
 from commscope.report.text_paths import paths
 
 
