@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from commscope.errors import AmbiguousFormat, UnknownFormat, UsageError
-from commscope.parsers import PARSERS
 from commscope.parsers.appearance import looks_like
 from commscope.parsers.base import Confidence, Match, Parser
 from commscope.parsers.opening import Source
 from commscope.parsers.plugins import plugins
+from commscope.parsers.registry import PARSERS
 
 
 @dataclass(frozen=True, slots=True)

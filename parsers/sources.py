@@ -55,9 +55,17 @@ def find_sources(paths: Sequence[str | os.PathLike[str]]) -> Found:
     Raises UsageError where something given is missing, empty or unreadable, FormatError where an
     archive given is damaged or encrypted.
     """
+    return _searched(_Search(), paths)
+
+
+def find_files(paths: Sequence[str | os.PathLike[str]]) -> Found:
+    """The same with archives as the files they are; nothing but names and sizes is looked at."""
+    return _searched(_SearchUnopened(), paths)
+
+
+def _searched(search: _Search, paths: Sequence[str | os.PathLike[str]]) -> Found:
     if not paths:
         raise UsageError("no input was given; name a trace file, a folder or - for standard input")
-    search = _Search()
     for path in paths:
         search.add(os.fspath(path))
     if not search.entries():
@@ -200,6 +208,11 @@ class _Search:
             return []
         shown = [directory / name for name in names if not _is_hidden(name)]
         return sorted(shown, key=lambda path: (path.is_symlink(), natural(path.name)))
+
+
+class _SearchUnopened(_Search):
+    def _opened(self, file: Source) -> list[Source]:
+        return [file]
 
 
 def natural(text: str) -> list[tuple[int, str]]:

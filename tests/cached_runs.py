@@ -8,6 +8,7 @@ from pathlib import Path
 import small_run
 
 from commscope.engine.cache import CachedReadings
+from commscope.engine.cache_store import CacheStore
 from commscope.engine.reading import read_source
 from commscope.parsers.base import Reading
 from commscope.parsers.kineto import KinetoParser
@@ -17,7 +18,7 @@ KINETO = KinetoParser()
 
 
 def kept_in(folder: Path) -> CachedReadings:
-    return CachedReadings(folder, least_bytes=1)
+    return CachedReadings(CacheStore(folder), least_bytes=1)
 
 
 def written(folder: Path, data: bytes | None = None, name: str = "rank0.json") -> Path:

@@ -35,7 +35,7 @@ from commscope.findings.model import (
     Withheld,
 )
 from commscope.findings.rules import BUILT_IN
-from commscope.parsers import PARSERS
+from commscope.parsers.registry import PARSERS
 from commscope.report.model import LogSection, ReportTable
 
 PAGES = gen_docs.pages()

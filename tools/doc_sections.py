@@ -36,7 +36,7 @@ from commscope.findings.quality import RULES, trust_of
 from commscope.findings.rule import AnyRule
 from commscope.findings.rules import BUILT_IN
 from commscope.findings.versions import KNOWN_PROBLEMS
-from commscope.parsers import PARSERS
+from commscope.parsers.registry import PARSERS
 
 SAMPLE = "ddp_straggler"
 _FINDINGS = "commscope.findings."

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from commscope.cli.options import FORMAT, OUTPUT
 from commscope.cli.output import check_output, chosen_style, show, write
-from commscope.engine.cache import CachedReadings, CacheEntry
-from commscope.engine.cache_folder import cached_readings
+from commscope.engine.cache_folder import user_store
+from commscope.engine.cache_store import CacheEntry, CacheStore
 from commscope.errors import UsageError
 from commscope.report.text_tables import Cell, text_of, text_table
 from commscope.sanitize import json_text, plain
@@ -28,16 +28,16 @@ SCHEMA = "commscope.cache/1"
 @OUTPUT
 @click.pass_context
 def cache(ctx: click.Context, style: str | None, output: Path | None) -> None:
-    """Show what was kept of large files that were read, so that they need not be read again.
+    """Show what was kept of large files: what was read of them, and reports on them.
 
-    An entry is used only while its file has the same size, time, begin and end. It lies where the
+    An entry is used only while its files have the same size, time, begin and end. It lies where the
     system wants caches, or in the folder that COMMSCOPE_CACHE_DIR names. With COMMSCOPE_NO_CACHE=1
     or --no-cache nothing is kept, and nothing that was kept is used.
     """
     if ctx.invoked_subcommand is not None:
         return
     check_output(output, ())
-    kept = cached_readings()
+    kept = user_store()
     entries = kept.entries()
 
     def draw(console: Console) -> None:
@@ -51,8 +51,8 @@ def cache(ctx: click.Context, style: str | None, output: Path | None) -> None:
 
 @cache.command(short_help="Remove all that was kept.")
 def clear() -> None:
-    """Remove all that was kept of files that were read; the files themselves are not touched."""
-    kept = cached_readings()
+    """Remove all that was kept of files and reports; the files themselves are not touched."""
+    kept = user_store()
     before = kept.size_bytes
     removed = kept.clear()
     if kept.size_bytes:
@@ -60,7 +60,7 @@ def clear() -> None:
     write(f"removed {_counted(removed)} ({size(before)}) from {plain(str(kept.folder))}\n", None)
 
 
-def _as_dict(kept: CachedReadings, entries: Sequence[CacheEntry]) -> dict[str, object]:
+def _as_dict(kept: CacheStore, entries: Sequence[CacheEntry]) -> dict[str, object]:
     return {
         "schema": SCHEMA,
         "folder": str(kept.folder),
@@ -70,7 +70,7 @@ def _as_dict(kept: CachedReadings, entries: Sequence[CacheEntry]) -> dict[str, o
     }
 
 
-def _print(kept: CachedReadings, entries: Sequence[CacheEntry], console: Console) -> None:
+def _print(kept: CacheStore, entries: Sequence[CacheEntry], console: Console) -> None:
     sizes = f"{size(kept.size_bytes)} of at most {size(kept.limit_bytes)}"
     console.print(Text(plain(f"{kept.folder}: {_counted(len(entries))}, {sizes}")), soft_wrap=True)
     if entries:
@@ -90,6 +90,6 @@ _CELLS = (
         "left",
         from_width=60,
     ),
-    Cell("read by", text_of("parser"), "left", from_width=90),
+    Cell("made by", text_of("made_by"), "left", from_width=90),
     Cell("file", text_of("source"), "left"),
 )

@@ -6,16 +6,16 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from commscope.api import load
 from commscope.cli.cached import NO_CACHE, chosen_cache
-from commscope.cli.progress import reading_progress
 from commscope.config import find_config
 from commscope.errors import UsageError
-from commscope.trace import Trace
+
+if TYPE_CHECKING:
+    from commscope.trace import Trace
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -90,6 +90,10 @@ def read_trace(
     **given: Any,
 ) -> Trace:
     """Loads a trace as the reading options say, with progress on standard error."""
+    # A report that was kept needs none of these, and is printed before they are imported.
+    from commscope.api import load  # noqa: PLC0415
+    from commscope.cli.progress import reading_progress  # noqa: PLC0415
+
     with reading_progress(quiet=quiet) as progress:
         return load(
             list(paths),

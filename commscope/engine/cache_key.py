@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from stat import S_ISREG
+from typing import TYPE_CHECKING
 
 import commscope
 import commscope.parsers
 from commscope._version import __version__
-from commscope.parsers import PARSERS
-from commscope.parsers.base import Parser
-from commscope.parsers.opening import Source
-from commscope.schema import PARSED_COLLECTIVES, PARSED_EVENTS, PARSED_HOST
+
+if TYPE_CHECKING:
+    from commscope.parsers.base import Parser
+    from commscope.parsers.opening import Source
 
 _END_BYTES = 64 << 10
 #: A database with one of these beside it holds more, or less, than its own file says.
@@ -36,18 +38,19 @@ class FileStamp:
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """The files of a source, and what reads them; equal keys give equal readings.
+    """What is kept: of which files, made by what, as which options say. Equal keys, equal entries.
 
     The labels belong to it, as readings and their notes name the files by them.
     """
 
-    parser: str
+    made_by: str  #: a parser, or ``report``
     code: str
     files: tuple[FileStamp, ...]
+    options: str = ""
 
     def name(self) -> str:
         """The same for all states of the files, so that a new one takes the old one's place."""
-        same = [self.parser, *([file.path, file.label] for file in self.files)]
+        same = [self.made_by, self.options, *([file.path, file.label] for file in self.files)]
         return blake2b(json.dumps(same).encode(), digest_size=20).hexdigest()
 
 
@@ -59,19 +62,23 @@ def key_of(source: Source, parser: Parser, least_bytes: int) -> CacheKey | None:
     where a file cannot be read.
     """
     files = (source, *source.companions)
-    if (
-        type(parser) not in map(type, PARSERS)
-        or sum(file.size or 0 for file in files) < least_bytes
-    ):
+    is_ours = type(parser).__module__.startswith(f"{commscope.parsers.__name__}.")
+    if not is_ours or any(file.member or file.extent for file in files):
+        return None
+    stamps = stamps_of(files, least_bytes)
+    return None if stamps is None else CacheKey(parser.name, code(), stamps)
+
+
+def stamps_of(files: Sequence[Source], least_bytes: int) -> tuple[FileStamp, ...] | None:
+    """The stamps of plain files of ``least_bytes`` together; null, and OSError, as ``key_of``."""
+    if sum(file.size or 0 for file in files) < least_bytes:
         return None
     stamps = [stamp for file in files if (stamp := _stamp(file)) is not None]
-    if len(stamps) < len(files):
-        return None
-    return CacheKey(parser.name, _code(), tuple(stamps))
+    return tuple(stamps) if len(stamps) == len(files) else None
 
 
 def _stamp(source: Source) -> FileStamp | None:
-    if source.path is None or source.member is not None or source.extent is not None:
+    if source.path is None:
         return None
     path = os.path.abspath(source.path)
     status = os.stat(path)
@@ -95,17 +102,12 @@ def _ends(path: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _code() -> str:
-    """The version of the program and of the tables it makes.
+def code() -> str:
+    """The version of the program.
 
     A checkout changes without its version: so its modules' sizes and times go in too.
     """
-    fields = [
-        (field.name, str(field.type), field.nullable, field.metadata)
-        for schema in (PARSED_EVENTS, PARSED_HOST, PARSED_COLLECTIVES)
-        for field in schema
-    ]
     roots = [Path(root) for module in (commscope, commscope.parsers) for root in module.__path__]
     modules = sorted(path for root in roots for path in root.rglob("*.py"))
     times = [(path.name, (s := path.stat()).st_size, s.st_mtime_ns) for path in modules]
-    return blake2b(repr((__version__, fields, times)).encode(), digest_size=20).hexdigest()
+    return blake2b(repr((__version__, times)).encode(), digest_size=20).hexdigest()

@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 
 from commscope.cores import core_count
 from commscope.engine.reading import Outcome
-from commscope.parsers import PARSERS
 from commscope.parsers.base import Parser
 from commscope.parsers.opening import Source
+from commscope.parsers.registry import PARSERS
 
 Job: TypeAlias = tuple[Source, Parser]
 #: Called with (number of the file, bytes read, bytes in all or null).

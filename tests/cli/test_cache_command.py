@@ -11,13 +11,14 @@ from cached_runs import KINETO, as_found, kept_in, read, written
 
 from commscope.cli.cached import chosen_cache
 from commscope.engine.cache import CachedReadings, NoCache
+from commscope.engine.cache_store import CacheStore
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COMMSCOPE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("COMMSCOPE_NO_CACHE", raising=False)
-    return tmp_path / "cache" / "readings"
+    return tmp_path / "cache" / "kept"
 
 
 def _keep(folder: Path, where: Path, name: str = "rank0.json") -> Path:
@@ -41,7 +42,7 @@ def test_list_names_files(folder: Path, tmp_path: Path, call: Any) -> None:
     assert "\x1b" not in outcome.out
     document = json.loads(call("cache", "--format", "json").out)
     [entry] = document["entries"]
-    assert (entry["source"], entry["parser"]) == (str(file), "kineto")
+    assert (entry["source"], entry["made_by"]) == (str(file), "kineto")
     assert document["bytes"] == entry["bytes"] == next(folder.iterdir()).stat().st_size
     assert document["folder"] == str(folder)
 
@@ -70,4 +71,4 @@ def test_clear_that_cannot_is_told(
 
 def test_option_switches_it_off(folder: Path) -> None:
     assert isinstance(chosen_cache(no_cache=True), NoCache)
-    assert chosen_cache(no_cache=False) == CachedReadings(folder)
+    assert chosen_cache(no_cache=False) == CachedReadings(CacheStore(folder))

@@ -14,7 +14,7 @@ from cached_runs import KINETO, as_found, assert_same, kept_in, read, written
 from small_run import trace
 
 from commscope import sample_traces
-from commscope.engine import cache, cache_key
+from commscope.engine import cache_key, cache_store
 from commscope.engine.cache import CachedReadings, NoCache
 from commscope.parsers.opening import Extent
 from commscope.parsers.rocpd import RocpdParser
@@ -99,7 +99,7 @@ def test_changed_file_is_read_anew(kept: CachedReadings, tmp_path: Path, change:
     assert kept.get(as_found(file), KINETO) is None
     kept.put(as_found(file), KINETO, [])
     assert kept.get(as_found(file), KINETO) == []
-    assert len(kept.entries()) == 1, "the new state takes the place of the old one"
+    assert len(kept.store.entries()) == 1, "the new state takes the place of the old one"
 
 
 def test_other_parser_label_or_version_finds_nothing(
@@ -109,7 +109,7 @@ def test_other_parser_label_or_version_finds_nothing(
     kept.put(as_found(file), KINETO, read(file))
     assert kept.get(as_found(file), RocpdParser()) is None
     assert kept.get(replace(as_found(file), label="other.json"), KINETO) is None
-    monkeypatch.setattr(cache_key, "_code", lambda: "of another version")
+    monkeypatch.setattr(cache_key, "code", lambda: "of another version")
     assert kept.get(as_found(file), KINETO) is None
 
 
@@ -132,7 +132,7 @@ def test_file_that_changed_while_it_was_read_is_not_kept(
     readings = read(file)
     _append(file)
     kept.put(before, KINETO, readings)
-    assert kept.entries() == []
+    assert kept.store.entries() == []
     assert kept.get(before, KINETO) is None
 
 
@@ -156,9 +156,9 @@ def test_what_is_no_plain_large_file_is_not_kept(kept: CachedReadings, tmp_path:
         kept.put(other, KINETO, readings)
     kept.put(source, _PlugIn(), readings)
     replace(kept, least_bytes=file.stat().st_size + 1).put(source, KINETO, readings)
-    assert kept.entries() == []
+    assert kept.store.entries() == []
     replace(kept, least_bytes=file.stat().st_size).put(source, KINETO, readings)
-    assert len(kept.entries()) == 1
+    assert len(kept.store.entries()) == 1
 
 
 @pytest.mark.parametrize("suffix", ["-wal", "-journal"])
@@ -173,10 +173,10 @@ def test_database_with_changes_beside_it_is_not_kept(
 
 def test_only_the_user_can_read_it(kept: CachedReadings, tmp_path: Path) -> None:
     file = written(tmp_path)
-    kept.folder.mkdir(parents=True, mode=0o755)
+    kept.store.folder.mkdir(parents=True, mode=0o755)
     kept.put(as_found(file), KINETO, read(file))
-    [entry] = kept.folder.iterdir()
-    assert kept.folder.stat().st_mode & 0o777 == 0o700
+    [entry] = kept.store.folder.iterdir()
+    assert kept.store.folder.stat().st_mode & 0o777 == 0o700
     assert entry.stat().st_mode & 0o777 == 0o600
 
 
@@ -185,15 +185,15 @@ def test_folder_of_another_user_is_not_trusted(
 ) -> None:
     file = written(tmp_path)
     kept.put(as_found(file), KINETO, read(file))
-    monkeypatch.setattr(os, "geteuid", lambda: kept.folder.stat().st_uid + 1)
+    monkeypatch.setattr(os, "geteuid", lambda: kept.store.folder.stat().st_uid + 1)
     assert kept.get(as_found(file), KINETO) is None
-    assert kept.entries() == []
+    assert kept.store.entries() == []
 
 
 def test_link_is_not_taken_for_the_folder(kept: CachedReadings, tmp_path: Path) -> None:
     file = written(tmp_path)
-    kept.folder.parent.mkdir()
-    kept.folder.symlink_to(tmp_path)
+    kept.store.folder.parent.mkdir()
+    kept.store.folder.symlink_to(tmp_path)
     kept.put(as_found(file), KINETO, read(file))
     assert kept.get(as_found(file), KINETO) is None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", file.name]
@@ -209,7 +209,7 @@ def test_without_a_place_all_goes_on_in_silence(
         kept.put(as_found(file), KINETO, read(file))
     assert [record.levelname for record in caplog.records] == ["DEBUG"]
     assert kept.get(as_found(file), KINETO) is None
-    assert (kept.entries(), kept.size_bytes, kept.clear()) == ([], 0, 0)
+    assert (kept.store.entries(), kept.store.size_bytes, kept.store.clear()) == ([], 0, 0)
 
 
 def test_full_disk_leaves_nothing(
@@ -219,9 +219,9 @@ def test_full_disk_leaves_nothing(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     file = written(tmp_path)
-    monkeypatch.setattr(cache.os, "fsync", full)
+    monkeypatch.setattr(cache_store.os, "fsync", full)
     kept.put(as_found(file), KINETO, read(file))
-    assert list(kept.folder.iterdir()) == []
+    assert list(kept.store.folder.iterdir()) == []
 
 
 def test_no_cache_keeps_nothing(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ import pytest
 from cached_runs import KINETO, as_found, assert_same, kept_in, read, written
 
 from commscope.engine.cache import CachedReadings
-from commscope.engine.cache_entry import CorruptEntry, decode, encode
+from commscope.engine.cache_entry import decode, encode
+from commscope.engine.cache_frame import CorruptEntry
 from commscope.engine.cache_key import CacheKey, key_of
 
 
@@ -23,8 +24,12 @@ def kept(tmp_path: Path) -> CachedReadings:
 
 
 def _entry(kept: CachedReadings) -> Path:
-    [path] = kept.folder.iterdir()
+    [path] = kept.store.folder.iterdir()
     return path
+
+
+def _limited(kept: CachedReadings, limit_bytes: int) -> CachedReadings:
+    return replace(kept, store=replace(kept.store, limit_bytes=limit_bytes))
 
 
 def _encoded(file: Path) -> tuple[CacheKey, bytes]:
@@ -70,9 +75,9 @@ def test_damaged_entry_is_ignored_and_removed(
 def test_list_removes_what_is_no_entry(kept: CachedReadings, tmp_path: Path, text: bytes) -> None:
     file = written(tmp_path)
     kept.put(as_found(file), KINETO, read(file))
-    other = kept.folder / "0.readings"
+    other = kept.store.folder / "0.kept"
     other.write_bytes(text)
-    assert [entry.source for entry in kept.entries()] == [str(file)]
+    assert [entry.source for entry in kept.store.entries()] == [str(file)]
     assert not other.exists()
 
 
@@ -92,7 +97,7 @@ def test_two_processes_write_the_same_entry(kept: CachedReadings, tmp_path: Path
     file = written(tmp_path)
     readings = read(file)
     helpers = Path(__file__).parent.parent
-    command = [sys.executable, "-c", _WRITER, str(helpers), str(file), str(kept.folder)]
+    command = [sys.executable, "-c", _WRITER, str(helpers), str(file), str(kept.store.folder)]
     writers = [subprocess.Popen(command, cwd=tmp_path) for _ in range(2)]
     while any(writer.poll() is None for writer in writers):
         found = kept.get(as_found(file), KINETO)
@@ -100,7 +105,7 @@ def test_two_processes_write_the_same_entry(kept: CachedReadings, tmp_path: Path
             assert_same(found, readings)
     assert [writer.returncode for writer in writers] == [0, 0]
     assert_same(kept.get(as_found(file), KINETO) or [], readings)
-    assert _entry(kept).suffix == ".readings", "nothing unfinished is left"
+    assert _entry(kept).suffix == ".kept", "nothing unfinished is left"
 
 
 def test_what_a_killed_process_left_is_ignored_and_goes(
@@ -108,17 +113,17 @@ def test_what_a_killed_process_left_is_ignored_and_goes(
 ) -> None:
     file = written(tmp_path)
     kept.put(as_found(file), KINETO, read(file))
-    size = kept.size_bytes
-    old, new = kept.folder / "a-1.part", kept.folder / "a-2.part"
+    size = kept.store.size_bytes
+    old, new = kept.store.folder / "a-1.part", kept.store.folder / "a-2.part"
     for path in (old, new):
         path.write_bytes(b"half")
     os.utime(old, (0, time.time() - 7200))
-    assert (len(kept.entries()), kept.size_bytes) == (1, size)
+    assert (len(kept.store.entries()), kept.store.size_bytes) == (1, size)
     kept.put(as_found(file), KINETO, read(file))
     assert not old.exists()
     assert new.exists(), "another process may be writing it"
-    kept.clear()
-    assert list(kept.folder.iterdir()) == []
+    kept.store.clear()
+    assert list(kept.store.folder.iterdir()) == []
 
 
 def test_killed_between_write_and_rename_finds_the_old_state(
@@ -140,27 +145,27 @@ def test_least_recently_used_goes_first(kept: CachedReadings, tmp_path: Path) ->
     files = [written(tmp_path, name=f"{name}.json") for name in "abc"]
     for number, file in enumerate(files[:2]):
         kept.put(as_found(file), KINETO, read(file))
-        newest = max(kept.folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        newest = max(kept.store.folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
         os.utime(newest, (number, number))
     assert kept.get(as_found(files[0]), KINETO) is not None  # now b is the oldest
-    small = replace(kept, limit_bytes=kept.size_bytes + 10)
+    small = _limited(kept, kept.store.size_bytes + 10)
     small.put(as_found(files[2]), KINETO, read(files[2]))
-    assert {Path(entry.source).name for entry in kept.entries()} == {"a.json", "c.json"}
-    assert small.size_bytes <= small.limit_bytes
+    assert {Path(entry.source).name for entry in kept.store.entries()} == {"a.json", "c.json"}
+    assert small.store.size_bytes <= small.store.limit_bytes
 
 
 def test_entry_beyond_the_limit_is_not_written(kept: CachedReadings, tmp_path: Path) -> None:
     file = written(tmp_path)
-    replace(kept, limit_bytes=100).put(as_found(file), KINETO, read(file))
-    assert kept.entries() == []
+    _limited(kept, 100).put(as_found(file), KINETO, read(file))
+    assert kept.store.entries() == []
 
 
 def test_clear_removes_entries_and_nothing_else(kept: CachedReadings, tmp_path: Path) -> None:
     for name in ("a.json", "b.json"):
         file = written(tmp_path, name=name)
         kept.put(as_found(file), KINETO, read(file))
-    other = kept.folder / "notes.txt"
+    other = kept.store.folder / "notes.txt"
     other.write_text("mine")
-    assert kept.clear() == 2
-    assert (kept.entries(), kept.size_bytes) == ([], 0)
-    assert list(kept.folder.iterdir()) == [other]
+    assert kept.store.clear() == 2
+    assert (kept.store.entries(), kept.store.size_bytes) == ([], 0)
+    assert list(kept.store.folder.iterdir()) == [other]

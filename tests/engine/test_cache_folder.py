@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from commscope.engine.cache import CachedReadings, NoCache
-from commscope.engine.cache_folder import cached_readings, user_cache
+from commscope.engine.cache_folder import store_in_use, user_store
+from commscope.engine.cache_store import CacheStore
 
 
 @pytest.fixture(autouse=True)
@@ -18,14 +18,14 @@ def _home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_folder_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert cached_readings().folder.is_relative_to(tmp_path)
-    assert user_cache() == cached_readings()
+    assert user_store().folder.is_relative_to(tmp_path)
+    assert store_in_use() == user_store()
 
 
 def test_folder_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COMMSCOPE_CACHE_DIR", "here")
-    assert user_cache() == CachedReadings(tmp_path / "here" / "readings")
+    assert store_in_use() == CacheStore(tmp_path / "here" / "kept")
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,9 @@ def test_folder_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 )
 def test_switched_off(value: str, is_off: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMMSCOPE_NO_CACHE", value)
-    assert isinstance(user_cache(), NoCache) is is_off
+    assert (store_in_use() is None) is is_off
 
 
 def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("commscope.engine.cache_folder.user_cache_dir", lambda *_, **__: "~/.cache")
-    assert isinstance(user_cache(), NoCache)
+    assert store_in_use() is None

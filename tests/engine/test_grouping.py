@@ -16,7 +16,6 @@ from commscope.engine import parallel
 from commscope.engine.grouping import grouped
 from commscope.engine.inspect import inspect_paths
 from commscope.engine.reading import silent
-from commscope.parsers import PARSERS
 from commscope.parsers.base import (
     Confidence,
     GroupingParser,
@@ -27,6 +26,7 @@ from commscope.parsers.base import (
 )
 from commscope.parsers.kineto import KinetoParser
 from commscope.parsers.opening import Source
+from commscope.parsers.registry import PARSERS
 
 TRACE = three_steps()
 

@@ -21,10 +21,10 @@ from commscope import errors
 from commscope.engine import parallel, worker
 from commscope.engine.parallel import Job, read_in_parallel
 from commscope.engine.reading import Outcome, try_source
-from commscope.parsers import PARSERS
 from commscope.parsers.base import Reading
 from commscope.parsers.kineto import KinetoParser
 from commscope.parsers.opening import Source
+from commscope.parsers.registry import PARSERS
 from commscope.sample_traces import path as sample
 
 KINETO = PARSERS[0]

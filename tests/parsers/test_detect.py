@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commscope.errors import AmbiguousFormat, UnknownFormat, UsageError
-from commscope.parsers import PARSERS, detect
+from commscope.parsers import detect
 from commscope.parsers.appearance import looks_like
 from commscope.parsers.base import Confidence, Match, Progress, Reading
 from commscope.parsers.detect import all_parsers, choose_parser, opinions
 from commscope.parsers.opening import Source
+from commscope.parsers.registry import PARSERS
 
 FILE = Source(Path("x.json"), label="x.json", size=10)
 
