@@ -86,7 +86,7 @@ COMMUNICATION = [
     ("void flashinfer::trtllm_mnnvl_allreduce::rmsNormLamport<8, __half>(int)", "all_reduce"),
     ("void tensorrt_llm::kernels::twoShotAllReduceKernel<__half, 8>(int)", "all_reduce"),
     ("kuserbuffers_pushsend(int*, int*, int4*, int4*, int)", "send"),
-    ("userbuffers_fp16_sum_inplace_gpu_rw", None),
+    ("userbuffers_fp16_sum_inplace_gpu_rw", "all_reduce"),
     # symmetric memory, SHMEM
     ("void (anonymous namespace)::one_shot_all_reduce_kernel<float, 16, 8>(float**)", "all_reduce"),
     ("two_shot_all_reduce_kernel", "all_reduce"),

@@ -1,4 +1,10 @@
-"""What a communicator is for: data, tensor, pipeline or expert parallelism."""
+"""What a communicator is for: data, tensor, pipeline, context or expert parallelism.
+
+Sources of the spellings: Megatron-LM (megatron/core/parallel_state.py), torchtitan
+(torchtitan/distributed/parallel_dims.py) with PyTorch's device mesh, which puts ``mesh_`` in front
+(torch/distributed/device_mesh.py), vLLM (vllm/distributed/parallel_state.py), which appends
+``:device``, and SGLang (python/sglang/srt/distributed/parallel_state.py).
+"""
 
 from __future__ import annotations
 
@@ -8,21 +14,18 @@ from collections.abc import Mapping, Sequence
 
 from commscope.analysis.communicators import Communicator, Communicators
 
-
-def _words(short: str, long: str) -> re.Pattern[str]:
-    """Short words that stand alone, or long ones anywhere."""
-    return re.compile(rf"(?<![a-z])(?:{short})(?![a-z])|{long}", re.I)
-
-
-#: Words of group names and descriptions, in the spellings of the large frameworks.
-_WORDS = (
-    ("tp", _words("tp|sp|tensor", "tensor_(?:and_)?model_parallel")),
-    ("pp", _words("pp|pipe|pipeline", "pipeline_model_parallel")),
-    ("ep", _words("ep|expert|moe", "expert_(?:model_)?parallel")),
-    ("cp", _words("cp|context", "context_parallel")),
-    ("dp", _words("d?dp|data|fsdp|shard|replicate|hsdp", "data_parallel")),
-)
-
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_ROLE_OF = {
+    word: role
+    for role, words in {
+        "tp": "tp etp sp tensor",
+        "pp": "pp pipe pipeline",
+        "ep": "ep eplb expert moe",
+        "cp": "cp dcp pcp context",
+        "dp": "dp ddp edp data fsdp efsdp hsdp shard replicate",
+    }.items()
+    for word in words.split()
+}
 
 #: Roles whose communication is of activations, between layers: compute waits for its result.
 IN_LINE = ("tp", "pp", "ep", "cp")
@@ -38,10 +41,31 @@ def role_of(
     groups both have them.
     """
     text = f"{communicator.name or ''} {communicator.description or ''}"
-    for role, pattern in (*given.items(), *_WORDS):
+    for role, pattern in given.items():
         if pattern.search(text):
             return role
-    used = set(ops)
+    words = [word.lower() for word in _WORD.findall(text)]
+    named = {_ROLE_OF[word] for word in words if word in _ROLE_OF}
+    return _of_several(named, words) if named else _by_use(set(ops))
+
+
+def _of_several(named: set[str], words: Sequence[str]) -> str | None:
+    """One role for all that a name tells, or null: a group over a whole model has none.
+
+    Gradients and shards of data parallel ranks lie over the context parallel ranks too, and those
+    of experts over their own ranks: such groups are data parallel. An expert cut by tensor
+    parallelism has groups of that kind; only the one of both (``TENSOR_AND_MODEL``) moves tokens.
+    """
+    if len(named) == 1:
+        return next(iter(named))
+    if "dp" in named and named <= {"dp", "cp", "ep"}:
+        return "dp"
+    if named == {"tp", "ep"}:
+        return "ep" if "and" in words else "tp"
+    return "tp" if named == {"tp", "cp"} else None
+
+
+def _by_use(used: set[str]) -> str | None:
     if used and used <= {"send", "recv", "send_recv"}:
         return "pp"
     return "ep" if used == {"all_to_all"} else None

@@ -11,14 +11,15 @@ import re
 from commscope.classify import kernel_name
 from commscope.classify.communication import is_communication
 
-#: In this order: the longer words hold the shorter ones.
+#: In this order: the longer words hold the shorter ones. Ranks that each scatter to all gather from
+#: all; Transformer Engine marks the halves of its all-reduce.
 _IN_KERNEL = tuple(
     (op, re.compile(pattern, re.IGNORECASE))
     for op, pattern in (
-        ("reduce_scatter", r"reduce_?scatter"),
-        ("all_reduce", r"all_?reduce|cross_device_reduce"),
-        ("all_gather", r"all_?gather|fcollect"),
-        ("all_to_all", r"all_?to_?all|(?<!get_)dispatch|combine"),
+        ("reduce_scatter", r"reduce_?scatter|userbuffers_\w*_rs(?:_|$)"),
+        ("all_gather", r"all_?gather|all_scatter|fcollect|userbuffers_\w*_ag(?:_|$)"),
+        ("all_reduce", r"all_?reduce|cross_device_reduce|userbuffers_\w*_sum_inplace"),
+        ("all_to_all", r"all_?(?:to|2)_?all|dispatch|combine"),
         ("send_recv", r"send_?recv"),
         ("broadcast", r"broadcast"),
         ("send", r"send"),
@@ -26,8 +27,12 @@ _IN_KERNEL = tuple(
         ("gather", r"gather"),
         ("scatter", r"scatter"),
         ("barrier", r"barrier"),
-        ("reduce", r"(?<!quick)reduce"),
+        ("reduce", r"(?<!quick)(?<!onerank)reduce"),
     )
+)
+#: What goes before or after a dispatch or combine on one rank alone.
+_BESIDE = re.compile(
+    r"(?:get_|convert|prepare)(?:dispatch|combine)|(?:dispatch|combine)reset", re.IGNORECASE
 )
 
 #: Spellings of torch.distributed and of the libraries, without underscores.
@@ -86,7 +91,7 @@ def op_from_name(name: str) -> str | None:
     Names that are not communication by the built-in rules give None.
     """
     head = kernel_name.split(name).head
-    if not is_communication(head):
+    if not is_communication(head) or _BESIDE.search(head):
         return None
     return next((op for op, pattern in _IN_KERNEL if pattern.search(head)), None)
 

@@ -1,8 +1,9 @@
 """Which names are communication, and which are copies.
 
 Sources of the spellings: the kernels of NCCL, RCCL, MSCCL and MSCCL++, PyTorch's symmetric
-memory, vLLM, SGLang, aiter, TensorRT-LLM and FlashInfer, Transformer Engine, DeepEP and its
-kin, NVSHMEM and rocSHMEM. The rules look at the head of a name only (see ``kernel_name``).
+memory, vLLM, SGLang, aiter, TensorRT-LLM and FlashInfer, Transformer Engine, DeepEP, mori, pplx
+and their kin, Iris and Triton-distributed, NVSHMEM and rocSHMEM. The rules look at the head of a
+name only (see ``kernel_name``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _LIBRARY = re.compile(
     r"(?:^|::)(?:nccl|rccl|msccl|hccl)\w*kernel"  # every generation holds the word kernel
     r"|(?:^|::)(?:mscclpp|deep_ep|uccl|hybrid_ep|mori|pplx|quickreduce|moe_comm)::"
     r"|(?:^|::)(?:nv|roc_?|i)shmem"
-    r"|(?:^|::)(?:Ep|moeA2A)(?:Dispatch|Combine)"
+    r"|(?:^|::)(?:Ep|moeA2A(?:Prepare)?|a2a_)(?:Dispatch|Combine)"
+    r"|(?:^|::)exchangeSplitAndOffset"  # PyTorch's symmetric memory, before its allToAllV
+    r"|(?:^|::)oneRankReduce$"  # NCCL and RCCL, in a communicator of one rank
     r"|(?:^|::)k?userbuffers_"
     r"|(?:broadcast|reduce|alltoall|fcollect|barrier|sync|sync_all)_on_stream_kernel"
     r"|lamport",
@@ -37,8 +40,10 @@ _OPERATION = re.compile(
     r"|(?:(?<![A-Za-z])all|All)_?[gG]ather"
     r"|(?:(?<![A-Za-z])all|All)_?[tT]o_?[aA]ll"
     r"|(?<![A-Za-z])reduce_?scatter|Reduce_?Scatter"
+    r"|(?<![A-Za-z])all_scatter"
     r"|cross_device_reduce|_cross_device_store"
     r"|(?:^|::)multimem_"
+    r"|(?:^|::)barrier_all_"
     r"|(?:^|::)(?:barrier_kernel|(?:put|wait)_signal_kernel)$"
 )
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from commscope.classify import ActivityClass
-from commscope.columns import NONE, Int64, codes, flagged, int64, where_equal
+from commscope.columns import NONE, Int64, codes, flagged, int64
 from commscope.errors import UsageError
-from commscope.intervals import union
+from commscope.normalize.annotations import (
+    Annotations,
+    annotations_of,
+    beginning_at,
+    launches_of,
+    share_inside,
+    without_digits,
+)
+from commscope.normalize.known_steps import MICRO, between_optimizers, by_known_name
 from commscope.normalize.period import busy_until, find_period
 from commscope.normalize.steps import WHOLE_TRACE, HostSteps
 from commscope.schema import Flag
@@ -22,29 +29,14 @@ from commscope.trace import StepSource
 Classes = npt.NDArray[np.uint8]
 
 _STEP = re.compile(r"ProfilerStep#(\d{1,18})")
-_DIGITS = re.compile(r"\d+")
 #: A repeated annotation counts as the step only if it holds this share of all launches.
 _MARKER_COVERAGE = 0.95
-#: Annotations that overlap by no more than this follow each other: their ends are rounded.
-_ROUNDING_NS = 1_000
+#: Of several that do, one that is called a step or an iteration is it.
+_CALLED_STEP = re.compile(
+    r"^(?:train|training)?[_ ]?(?:step|iter|iteration)(?![a-z])", re.IGNORECASE
+)
 _END = int(np.iinfo(np.int64).max)
 _SHOWN = 5
-
-
-@dataclass(frozen=True, slots=True)
-class _Annotations:
-    """Annotations of the host in order of start; ``words[name[i]]`` is the name of row i."""
-
-    name: Int64
-    words: list[str]
-    starts: Int64
-    ends: Int64
-
-    def take(self, rows: Int64) -> _Annotations:
-        return _Annotations(self.name[rows], self.words, self.starts[rows], self.ends[rows])
-
-    def names(self) -> tuple[str, ...]:
-        return tuple(self.words[code] for code in self.name.tolist())
 
 
 def find_host_steps(
@@ -59,7 +51,7 @@ def find_host_steps(
     return (
         (_from_marker(host, marker) if marker is not None and linked else None)
         or (_from_annotation(host) if linked else None)
-        or (_from_repetition(host) if linked else None)
+        or (_marked(host) if linked else None)
         or _from_period(events, classes)
         or _whole_trace()
     )
@@ -67,27 +59,18 @@ def find_host_steps(
 
 def require_marker(hosts: Iterable[pa.Table], marker: re.Pattern[str]) -> None:
     """Raises UsageError where no rank has an annotation that the user's marker fits."""
-    names = [name for host in hosts for name in set(_annotations(host).names())]
+    names = [name for host in hosts for name in set(annotations_of(host).names())]
     if any(marker.search(name) for name in names):
         return
-    kinds = sorted({_DIGITS.sub("#", name) for name in names})
+    kinds = sorted({without_digits(name) for name in names})
     more = ", ..." if len(kinds) > _SHOWN else ""
     there = f"there are {', '.join(kinds[:_SHOWN])}{more}" if kinds else "there are none at all"
     raise UsageError(f"--step-marker {marker.pattern}: no annotation of the trace fits; {there}")
 
 
-def _annotations(host: pa.Table) -> _Annotations:
-    rows = np.flatnonzero(where_equal(host, "kind", "annotation"))
-    starts, (names, words) = int64(host, "start_ns"), codes(host, "name")
-    rows = rows[np.argsort(starts[rows], kind="stable")]
-    return _Annotations(
-        names[rows], words, starts[rows], starts[rows] + int64(host, "dur_ns")[rows]
-    )
-
-
 def _from_annotation(host: pa.Table) -> HostSteps | None:
     """The profiler's own ProfilerStep#N; of one that several threads repeat, the longest."""
-    found = _annotations(host)
+    found = annotations_of(host)
     number_of = [int(m[1]) if (m := _STEP.match(word)) else -1 for word in found.words]
     numbers = np.array([*number_of, -1], np.int64)[found.name]
     rows = np.flatnonzero(numbers >= 0)
@@ -105,72 +88,48 @@ def _from_annotation(host: pa.Table) -> HostSteps | None:
 
 def _from_marker(host: pa.Table, marker: re.Pattern[str]) -> HostSteps | None:
     """Each occurrence of what the user named begins a step; the last lasts to the end."""
-    found = _annotations(host)
-    fits = np.array([bool(marker.search(word)) for word in found.words] + [False])
-    steps = _outermost(found, np.flatnonzero(fits[found.name]))
+    steps = annotations_of(host).fitting(marker)
     if not len(steps.starts):
         return None
     end = int((int64(host, "start_ns") + int64(host, "dur_ns")).max())
     source = StepSource("marker", 1.0, f"--step-marker {marker.pattern}")
-    return _beginning_at(steps.names(), steps.starts, end, source)
+    return beginning_at(steps.names(), steps.starts, end, source)
 
 
-def _from_repetition(host: pa.Table) -> HostSteps | None:
-    """A repeated annotation whose repetitions together hold nearly all launches."""
-    found = _annotations(host)
+def _marked(host: pa.Table) -> HostSteps | None:
+    """Steps by annotations: known ones, one that repeats, or those of the optimizers."""
+    found, launches = annotations_of(host), launches_of(host)
+    if not len(launches):
+        return None
+    by_optimizers = between_optimizers(found, launches)
+    most = np.inf if by_optimizers is None else MICRO * len(by_optimizers.starts)
+    return (
+        by_known_name(found, launches, most)
+        or _by_repetition(found, launches, most)
+        or by_optimizers
+    )
+
+
+def _by_repetition(found: Annotations, launches: Int64, most: float) -> HostSteps | None:
+    """A repeated annotation whose repetitions, at most so many, hold nearly all launches."""
     patterns, kind_of = np.unique(
-        np.array([_DIGITS.sub("#", word) for word in found.words] or [""]), return_inverse=True
+        np.array([without_digits(word) for word in found.words] or [""]), return_inverse=True
     )
     kinds = kind_of.reshape(-1)[found.name]
-    launches = np.sort(_launches(host))
-    best: tuple[float, int, str] | None = None
+    best: tuple[bool, float, int, str] | None = None
     for kind in np.flatnonzero(np.bincount(kinds, minlength=len(patterns)) > 1):
-        steps = _outermost(found, np.flatnonzero(kinds == kind))
-        share, count = _share_inside(steps, launches), len(steps.starts)
-        if count > 1 and share >= _MARKER_COVERAGE:
-            best = max(best or (0.0, 0, ""), (share, count, str(patterns[kind])))
+        steps, name = found.outermost(np.flatnonzero(kinds == kind)), str(patterns[kind])
+        share, count = share_inside(steps, launches), len(steps.starts)
+        if 1 < count <= most and share >= _MARKER_COVERAGE:
+            one = (bool(_CALLED_STEP.search(name)), share, count, name)
+            best = max(best or one, one)
     if best is None:
         return None
-    share, _, name = best
-    steps = _outermost(found, np.flatnonzero(patterns[kinds] == name))
+    _, share, _, name = best
+    steps = found.outermost(np.flatnonzero(patterns[kinds] == name))
     says = f"the annotation {name}, which holds {share:.1%} of the launches"
     source = StepSource("marker", share, says)
-    return _beginning_at(steps.names(), steps.starts, int(steps.ends[-1]), source)
-
-
-def _outermost(found: _Annotations, rows: Int64) -> _Annotations:
-    """Some of the annotations, without those that begin inside an earlier one of them.
-
-    Those are parts of a step that its name fits too, or another thread's record of it.
-    """
-    chosen = found.take(rows)
-    rounding = np.minimum((chosen.ends - chosen.starts) // 2, _ROUNDING_NS)
-    reach = np.maximum.accumulate(chosen.ends - rounding)
-    first = np.append(True, chosen.starts[1:] >= reach[:-1])[: len(rows)]
-    return chosen.take(np.flatnonzero(first))
-
-
-def _launches(host: pa.Table) -> Int64:
-    return np.asarray(int64(host, "start_ns")[where_equal(host, "kind", "launch")])
-
-
-def _share_inside(steps: _Annotations, times: Int64) -> float:
-    """Share of the (sorted) times that lie inside any of the annotations."""
-    if not len(times):
-        return 0.0
-    covered = union(steps.starts, steps.ends)
-    inside = np.searchsorted(times, covered.ends) - np.searchsorted(times, covered.starts)
-    return float(inside.sum() / len(times))
-
-
-def _beginning_at(
-    names: Sequence[str], begins: Int64, end: int, source: StepSource, *, on_device: bool = False
-) -> HostSteps:
-    """Steps that each begin at a time and end where the next begins."""
-    ends = np.append(begins[1:], max(end, int(begins[-1]) + 1))
-    follows = np.append(np.ones(len(begins) - 1, np.bool_), False)
-    numbers = np.arange(len(begins))
-    return HostSteps(numbers, tuple(names), begins, ends, follows, source, on_device)
+    return beginning_at(steps.names(), steps.starts, int(steps.ends[-1]), source)
 
 
 _PHASES = {
@@ -198,7 +157,7 @@ def _from_period(events: pa.Table, classes: Classes) -> HostSteps | None:
         f"inferred: {period.length} activities repeat ({period.match_share:.1%} match), and "
         f"{_PHASES[period.phase]}"
     )
-    return _beginning_at(
+    return beginning_at(
         names, times[rows][period.firsts], int(times[counts].max()) + 1,
         StepSource("inferred", period.match_share, says), on_device=launched is None,
     )  # fmt: skip

@@ -17,19 +17,50 @@ def _role(
     return role_of(communicator, ops, {role: re.compile(regex) for role, regex in given.items()})
 
 
-@pytest.mark.parametrize(
-    ("text", "role"),
-    [
-        ("mesh_tp", "tp"), ("TENSOR_MODEL_PARALLEL_GROUP", "tp"), ("tp0", "tp"), ("mesh_sp", "tp"),
-        ("mesh_pp", "pp"), ("PIPELINE_MODEL_PARALLEL_GROUP", "pp"), ("expert_parallel", "ep"),
-        ("EXPERT_MODEL_PARALLEL_GROUP", "ep"), ("moe_group", "ep"), ("mesh_cp", "cp"),
-        ("DATA_PARALLEL_GROUP", "dp"), ("mesh_fsdp", "dp"), ("ddp", "dp"), ("mesh_dp_shard", "dp"),
-        ("default_pg", None), ("cpp", None), ("epoch", None), ("database", None),
-    ],
-)  # fmt: skip
-def test_names_and_descriptions(text: str, role: str | None) -> None:
-    assert _role(name=text) == role
-    assert _role(name="3", description=text) == role
+MEGATRON = {
+    "dp": """DATA_PARALLEL_GROUP DATA_PARALLEL_GROUP_WITH_CP DATA_PARALLEL_GROUP_WITH_CP_AG
+        INTRA_PARTIAL_DATA_PARALLEL_GROUP_WITH_CP EXPERT_DATA_PARALLEL_GROUP
+        HIERARCHICAL_EXPERT_DATA_PARALLEL_GROUP_L0""",
+    "tp": """TENSOR_MODEL_PARALLEL_GROUP EXPERT_TENSOR_PARALLEL_GROUP
+        TENSOR_AND_CONTEXT_PARALLEL_GROUP""",
+    "pp": "PIPELINE_MODEL_PARALLEL_GROUP",
+    "ep": "EXPERT_MODEL_PARALLEL_GROUP EXPERT_TENSOR_AND_MODEL_PARALLEL_GROUP",
+    "cp": "CONTEXT_PARALLEL_GROUP HIERARCHICAL_CONTEXT_PARALLEL_GROUP_L1",
+    None: """MODEL_PARALLEL_GROUP EMBEDDING_GROUP POSITION_EMBEDDING_GROUP
+        TENSOR_AND_DATA_PARALLEL_GROUP TENSOR_AND_DATA_PARALLEL_GROUP_WITH_CP
+        EXPERT_TENSOR_MODEL_PIPELINE_PARALLEL_GROUP INTRA_DISTRIBUTED_OPTIMIZER_INSTANCE_GROUP""",
+}
+DEVICE_MESH = {
+    "dp": """mesh_dp mesh_ddp mesh_fsdp mesh_efsdp mesh_dp_shard mesh_dp_replicate mesh_dp_cp
+        mesh_dp_shard_cp mesh_dp_shard_in_ep mesh_dp_shard_mod_ep mesh_replicate mesh_shard""",
+    "tp": "mesh_tp mesh_etp mesh_sp",
+    "pp": "mesh_pp",
+    "ep": "mesh_ep",
+    "cp": "mesh_cp",
+    None: "mesh_default mesh_world",
+}
+SERVING = {  # vLLM, SGLang
+    "dp": "dp:0 dp:device moe_dp",
+    "tp": "tp:0 tp:device attention_tp moe_tp",
+    "pp": "pp:device",
+    "ep": "ep:device eplb:device moe_ep",
+    "cp": "dcp:device pcp:device attn_cp",
+    None: "world:device anonymous:0",
+}
+OTHERS = {
+    "dp": "ddp",
+    "tp": "tp0 TensorParallel",
+    "ep": "expert_parallel moe_group",
+    None: "default_pg cpp epoch database tensorboard undefined",
+}
+FRAMEWORKS = {"Megatron": MEGATRON, "mesh": DEVICE_MESH, "serving": SERVING, "others": OTHERS}
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_names_and_descriptions(framework: str) -> None:
+    known = {name: role for role, names in FRAMEWORKS[framework].items() for name in names.split()}
+    assert {name: _role(name=name) for name in known} == known
+    assert {name: _role(name="3", description=name) for name in known} == known
 
 
 @pytest.mark.parametrize(
@@ -42,6 +73,10 @@ def test_names_and_descriptions(text: str, role: str | None) -> None:
 def test_use_tells_where_names_do_not(ops: tuple[str, ...], role: str | None) -> None:
     assert _role(name="7", ops=ops) == role
     assert _role(name="mesh_dp", ops=ops) == "dp"
+
+
+def test_use_does_not_overrule_a_name_of_several_roles() -> None:
+    assert _role(name="TENSOR_AND_DATA_PARALLEL_GROUP", ops=("all_to_all",)) is None
 
 
 def test_the_user_has_the_first_word() -> None:
