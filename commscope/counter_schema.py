@@ -1,4 +1,4 @@
-"""The tables that omniperf or rocprof-compute give: hardware counters of kernels.
+"""The tables of hardware counters of kernels, as AMD's profilers collect them.
 
 They are no timeline: the program ran once for each group of counters, with one kernel at a time.
 A null means "the profile does not say". ``docs/schema.md`` is generated from here.
@@ -17,7 +17,9 @@ column = partial(schema.column, nullable=True)
 
 WORKLOADS = pa.schema(
     [
-        column("file", TEXT, "folder or database it was read from", nullable=False),
+        column("file", TEXT, "folder or file it was read from", nullable=False),
+        column("tool", TEXT, "what counted: omniperf, rocprof-compute, rocprofv3 or rocprof",
+               nullable=False),
         column("name", TEXT, "name that the user gave to the profile"),
         column("version", TEXT, "version of the tool; folders tell its first number only"),
         column("collected", TEXT, "blocks of the GPU whose counters were collected"),
@@ -34,7 +36,7 @@ WORKLOADS = pa.schema(
         column("wave_size", pa.int64(), "work-items of a wavefront"),
         column("max_sclk_mhz", pa.float64(), "highest clock", unit="MHz"),
     ]
-)
+)  # fmt: skip
 """One row a profile; host, command and user are not kept."""
 
 COUNTED_KERNELS = pa.schema(
@@ -43,7 +45,7 @@ COUNTED_KERNELS = pa.schema(
         column("kernel", TEXT, "name of the kernel, as printed", nullable=False),
         column("dispatches", pa.int64(), "how often it ran", nullable=False),
         column("timed", pa.int64(), "of these, how many have a time", nullable=False),
-        column("total_ns", pa.float64(), "length of those; a mean over the replays", unit="ns"),
+        column("total_ns", pa.float64(), "length of those; of replays a mean", unit="ns"),
         column("median_ns", pa.float64(), "median length", unit="ns"),
     ]
 )

@@ -27,10 +27,12 @@ from commscope.sanitize import json_text
 def omniperf(
     paths: Sequence[str], top: int, style: str | None, output: Path | None, quiet: bool
 ) -> None:
-    """Say where kernels stand against the roofline, by a profile of omniperf or rocprof-compute.
+    """Say where kernels stand against the roofline, by hardware counters of AMD's profilers.
 
-    PATH is the folder of a profile (workloads/NAME/GPU), a database of rocprof-compute, a folder
-    or archive of these, or a pattern. Traces next to them are passed over.
+    PATH is the folder of a profile of omniperf or rocprof-compute (workloads/NAME/GPU), a database
+    of rocprof-compute, what rocprofv3 --pmc wrote (csv, JSON or rocpd; of several passes the folder
+    around them), a csv of rocprof, a folder or archive of these, or a pattern. Traces next to them
+    are passed over.
     """
     check_output(output, paths)
     with reading_progress(quiet=quiet) as progress:

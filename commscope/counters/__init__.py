@@ -1,7 +1,7 @@
 """What hardware counters say of kernels: position against the roofline, memory, remote traffic.
 
-Counters come from omniperf or rocprof-compute (``commscope.counter_schema``), which runs kernels
-one at a time: they explain why a kernel is sensitive to what runs beside it, and never measure it.
+Counters come from AMD's profilers (``commscope.counter_schema``), which run kernels one at a time
+for them: they explain why a kernel is sensitive to what runs beside it, and never measure it.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ _LANES = 64
 _MOPS = 512
 _LDS_BANK_BYTES = 4
 _LINE_BYTES = 64
+_KILOBYTE = 1024
 #: Replays differ, and a dispatch is active a little longer than its kernel: by an eighth in
 #: profiles that are sound, tenfold in others.
 _MOST_CYCLES = 2
@@ -94,9 +95,11 @@ def fabric_of(counters: Counters) -> Fabric:
     prefix = next((p for p in ("TCC_EA0_", "TCC_EA_") if f"{p}RDREQ_sum" in counters), "TCC_EA0_")
     reads, writes = (counters.get(f"{prefix}{way}REQ_sum") for way in ("RD", "WR"))
     own_reads, own_writes = (counters.get(f"{prefix}{way}REQ_DRAM_sum") for way in ("RD", "WR"))
+    read_bytes = _read_bytes(counters, prefix, reads)
+    write_bytes = _write_bytes(counters, prefix, writes)
     return Fabric(
-        read_bytes=_read_bytes(counters, prefix, reads),
-        write_bytes=_write_bytes(counters, prefix, writes),
+        read_bytes=_kilobytes(counters, "FETCH_SIZE") if read_bytes is None else read_bytes,
+        write_bytes=_kilobytes(counters, "WRITE_SIZE") if write_bytes is None else write_bytes,
         remote_read_share=remote_share(reads, own_reads),
         remote_write_share=remote_share(writes, own_writes),
     )
@@ -116,6 +119,13 @@ def _write_bytes(counters: Counters, prefix: str, writes: float | None) -> float
     if writes is None or large is None:
         return None
     return 64 * large + 32 * max(writes - large, 0)
+
+
+def _kilobytes(counters: Counters, name: str) -> float | None:
+    """Bytes by a counter that rocprof derives itself, by the same formula, in units of 1024."""
+    older = name.title().replace("_", "")
+    count = counters.get(name, counters.get(older))
+    return None if count is None else _KILOBYTE * count
 
 
 def remote_share(requests: float | None, own: float | None) -> float | None:
@@ -160,8 +170,11 @@ def mfma_utilization(
 
     Each die counts its active cycles, so their sum is divided by the number of dies. Null where
     these are far more than the highest clock gives in the time: then they are not of this kernel
-    alone. Source: metric "MFMA Utilization" of "Pipeline Statistics".
+    alone. Source: metric "MFMA Utilization" of "Pipeline Statistics"; rocprofv3 can derive the same
+    itself (``MfmaUtil``).
     """
+    if "MfmaUtil" in counters:
+        return counters["MfmaUtil"] / 100
     busy, active = counters.get("SQ_VALU_MFMA_BUSY_CYCLES"), counters.get("GRBM_GUI_ACTIVE")
     units, simds, dies = (workload[name] for name in ("compute_units", "simds", "xcds"))
     if busy is None or not active or not units or not simds or not dies:

@@ -1,4 +1,8 @@
-"""From paths to hardware counters: find the files of each profile, leave out what is none."""
+"""From paths to hardware counters: find the files of each profile, leave out what is none.
+
+Of omniperf the files of a folder are a profile; of rocprofv3 those of a folder and of the folders
+of passes in it.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ from functools import partial
 import pyarrow as pa
 
 from commscope.counter_schema import COUNTER_TABLES
+from commscope.engine.counter_peaks import lend_peaks
+from commscope.engine.counter_runs import CollectedFile, facts_in, runs_of
 from commscope.engine.reading import RunProgress, progress_of, silent
 from commscope.errors import FormatError, UnknownFormat, UsageError
 from commscope.parsers.appearance import looks_like
@@ -23,16 +29,18 @@ from commscope.parsers.omniperf import (
     looks_like_database,
     read_database,
     read_folder,
+    tells_queues,
 )
 from commscope.parsers.opening import Source, open_blocks, open_session, read_head
+from commscope.parsers.rocprof_counters import form_of, place_of, profile_of
 from commscope.parsers.row_builder import RowBuilder
 from commscope.parsers.sources import find_sources
 
 _HEAD_BYTES = 256 << 10
 _MOST_BYTES = 2 << 30
 _KNOWN = (
-    "what can be read: folders of omniperf or rocprof-compute (workloads/NAME/GPU) and the "
-    "databases of rocprof-compute"
+    "what can be read: folders of omniperf or rocprof-compute (workloads/NAME/GPU), databases of "
+    "rocprof-compute, and what rocprofv3 --pmc or rocprof writes"
 )
 
 
@@ -60,7 +68,8 @@ def load_counters(
         profiles = reader.profiles()
     notes = (*found.notes, *reader.notes)
     if not profiles:
-        raise UnknownFormat(_nothing(reader.others, notes))
+        raise UnknownFormat(_nothing((*notes, *reader.others)))
+    lend_peaks(profiles)
     tables = {name: RowBuilder(schema, name) for name, schema in COUNTER_TABLES.items()}
     for profile in profiles:
         profile.add_to(tables)
@@ -70,8 +79,7 @@ def load_counters(
     )
 
 
-def _nothing(others: Sequence[str], notes: Sequence[str]) -> str:
-    says = (*notes, *others)
+def _nothing(says: Sequence[str]) -> str:
     first = says[0] if says else "what was given holds no file"
     more = f" (and {len(says) - 1} more files)" if len(says) > 1 else ""
     return f"{first}{more}; {_KNOWN}"
@@ -93,6 +101,7 @@ class _Reader:
         self.others: list[str] = []  #: what is no part of a profile
         self._folders: defaultdict[str, list[_File]] = defaultdict(list)
         self._databases: list[tuple[Source, Progress]] = []
+        self._collected: defaultdict[str, list[CollectedFile]] = defaultdict(list)
 
     def look_at(self, source: Source, progress: Progress) -> None:
         """Takes a file if it is of a profile."""
@@ -103,14 +112,19 @@ class _Reader:
                 raise
             self.notes.append(str(error))
             return
-        kind = kind_of(head)
+        kind, form = kind_of(head), form_of(head)
         if looks_like_database(head):
             self._databases.append((source, progress))
+        elif form is not None:
+            read = partial(self._bytes, source, progress)
+            file = CollectedFile(source, place_of(source), form, progress, read)
+            self._collected[file.place.folder].append(file)
         elif kind is not None:
             # Of what may be long and says little only the begin is read.
             is_short = kind in (Kind.LOG, Kind.CONFIG)
             read = partial(bytes, head) if is_short else partial(self._bytes, source, progress)
-            self._folders[_folder_of(source)].append(_File(source, Part(source.label, kind, read)))
+            part = Part(source.label, kind, read, tells_queues(head))
+            self._folders[_folder_of(source)].append(_File(source, part))
         else:
             looks = looks_like(head, source.size)
             self.others.append(f"{source.label}: is {looks}, no profile of counters")
@@ -124,7 +138,20 @@ class _Reader:
         for source, progress in self._databases:
             read = partial(read_database, source, progress)
             found.extend(self._tried(read, named=source.named))
+        for folder, collected in self._collected.items():
+            named = any(file.source.named for file in collected)
+            found.extend(self._tried(partial(self._of_runs, folder, collected), named=named))
         return found
+
+    def _of_runs(self, folder: str, files: Sequence[CollectedFile]) -> list[Profile]:
+        """The profile of what rocprofv3 counted in a folder; none where it counted nothing."""
+        found = runs_of(files)
+        self.others.extend(found.without)
+        if not found.passes:
+            return []
+        alone = len(files) == 1 and files[0].source.named
+        label = files[0].source.label if alone else folder
+        return [profile_of(label, found.passes, facts_in(files))]
 
     def _tried(self, read: Callable[[], list[Profile]], *, named: bool) -> list[Profile]:
         try:

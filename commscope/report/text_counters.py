@@ -20,8 +20,6 @@ _LEAST_NAME = 20
 _OTHERS, _WIDE, _OF_WIDE = 90, 130, 22
 _ROOFS = {"mfma": "MFMA", "valu": "VALU", "mall": "Infinity Cache"}
 _DISTORTED = "(Communication cannot run alone, so its counters are distorted.)"
-#: Names of tools: it was renamed with its third version.
-_RENAMED = 3
 
 
 def print_counters(
@@ -62,12 +60,9 @@ def _heads(loaded: LoadedCounters, kernels: Sequence[KernelCounters]) -> Iterabl
 
 
 def _machine(row: Mapping[str, Any]) -> str:
-    version = row["version"]
-    first = str(version).partition(".")[0]
-    is_new = not first.isdigit() or int(first) >= _RENAMED
-    tool = "rocprof-compute" if is_new else "omniperf"
+    tool = f"{row['tool']} {row['version']}" if row["version"] else row["tool"]
     gpu = row["gpu"] or "an unknown GPU"
-    return f"{tool} {version or '?'} on {gpu}" + (f" ({row['arch']})" if row["arch"] else "")
+    return f"{tool} on {gpu}" + (f" ({row['arch']})" if row["arch"] else "")
 
 
 def _amount(kernels: Sequence[KernelCounters]) -> str:

@@ -38,6 +38,7 @@ def merge(files: Sequence[TopologyFile]) -> Topology:
         facts=tuple(fact for part in parts for fact in part.facts()),
         files=tuple(dict.fromkeys(it.file for it in files)),
         notes=tuple(notes),
+        read=tuple(files),
     )
 
 

@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from commscope.parsers.topology.rows import TopologyFile
 
 #: Kinds of links that lead straight from GPU to GPU, or over a switch made for it.
 DIRECT_KINDS = ("xgmi", "nvlink")
@@ -128,6 +131,7 @@ class Topology:
     facts: tuple[Fact, ...] = ()
     files: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    read: tuple[TopologyFile, ...] = field(default=(), repr=False, compare=False)
     _links: dict[tuple[str, frozenset[str]], Link] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )

@@ -115,11 +115,20 @@ def _keys(row: Row, number: int, tool: str, times: Counter[tuple[Any, int]]) -> 
 
 def pictures_of(files: Sequence[TopologyFile]) -> list[Picture]:
     """The files put together: one picture a host, as far as they can be told to be of one."""
-    hosts = {_folder(it): it.host for it in files if it.host is not None}
+    hosts = _hosts(files)
     groups: dict[str, list[TopologyFile]] = {}
     for file in files:
         groups.setdefault(_group(file, hosts), []).append(file)
     return [picture for members in groups.values() for picture in _pictures(members, hosts)]
+
+
+def _hosts(files: Sequence[TopologyFile]) -> dict[str, str]:
+    """The host of each folder in which only one is named."""
+    named: dict[str, set[str]] = {}
+    for file in files:
+        if file.host is not None:
+            named.setdefault(_folder(file), set()).add(file.host)
+    return {folder: hosts.pop() for folder, hosts in named.items() if len(hosts) == 1}
 
 
 def _pictures(members: Sequence[TopologyFile], hosts: Mapping[str, str]) -> list[Picture]:
@@ -130,7 +139,7 @@ def _pictures(members: Sequence[TopologyFile], hosts: Mapping[str, str]) -> list
         if picture is None:
             picture = Picture()
             pictures.append(picture)
-        picture.host = picture.host or hosts.get(_folder(file))
+        picture.host = picture.host or file.host or hosts.get(_folder(file))
         picture.add(file, places)
         pending = [it for it in pending if it is not file]
     for file in members:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from commscope.parsers.omniperf.database import looks_like_database, read_database
 from commscope.parsers.omniperf.folder import Part, read_folder
-from commscope.parsers.omniperf.kinds import Kind, kind_of
+from commscope.parsers.omniperf.kinds import Kind, kind_of, tells_queues
 from commscope.parsers.omniperf.parser import OmniperfParser
 from commscope.parsers.omniperf.profile import Counted, Peak, Profile
 
@@ -23,4 +23,5 @@ __all__ = [
     "looks_like_database",
     "read_database",
     "read_folder",
+    "tells_queues",
 ]

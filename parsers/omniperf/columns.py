@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from commscope.parsers.omniperf.kinds import COUNTER, header
+from commscope.parsers.omniperf.kinds import COUNTER, counters_of_rocprof, header
 
 Float64 = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
 #: A row must fit into a block.
 _BLOCK_BYTES = 16 << 20
 _COPY = re.compile(r"_\d+\Z")
@@ -46,7 +47,10 @@ class Columns:
 def counters_in(names: Iterable[str]) -> list[str]:
     """The columns with counters: not channels of a block, nor what each replay repeats."""
     found = dict.fromkeys(names)
-    return [name for name in found if _is_counter(name) and not _is_copy(name, found)]
+    own = set(counters_of_rocprof(found))
+    return [
+        name for name in found if (_is_counter(name) or name in own) and not _is_copy(name, found)
+    ]
 
 
 def _is_counter(name: str) -> bool:
@@ -98,6 +102,12 @@ def _parsed(body: pa.Buffer, width: int, columns: list[str], skip: Any) -> pa.Ta
         )
     except pa.ArrowInvalid:
         return None
+
+
+def coded(column: pa.ChunkedArray) -> tuple[Codes, list[str]]:
+    """A column as codes of its distinct words, and these."""
+    found = pa.concat_arrays(column.chunks or [pa.array([], pa.binary())]).dictionary_encode()
+    return np.asarray(found.indices.to_numpy(), np.int64), words_of(found.dictionary)
 
 
 def words_of(values: pa.Array) -> list[str]:

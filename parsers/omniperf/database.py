@@ -97,13 +97,12 @@ def _profile(row: Any, version: str | None, kernels: list[Counted], label: str) 
     facts = facts_of({"workload_name": name, "gpu_model": model, **_document(system)})
     roof_only = _document(config).get("roof_only")
     profile = Profile(label, {
-        **facts, "version": version or facts["version"],
+        **facts, "tool": "rocprof-compute", "version": version or facts["version"],
         "roof_only": roof_only if isinstance(roof_only, bool) else None,
     }, kernels, list(peaks_of(_document(peaks), None)))  # fmt: skip
     if not kernels:
         profile.notes.append(f"{label}: no kernel in workload {name}")
-    if not profile.peaks:
-        profile.notes.append(f"{label}: no measured peaks, so no position against the roofline")
+    profile.without_peaks = f"{label}: no measured peaks, so no position against the roofline"
     return profile
 
 

@@ -11,6 +11,8 @@ from commscope.parsers.omniperf.kernels import read_dispatches, read_top
 from commscope.parsers.omniperf.kinds import Kind, version_in
 from commscope.parsers.omniperf.profile import Counted, Profile
 
+#: The version with which omniperf became rocprof-compute.
+_RENAMED = 3
 _ROOF_ONLY = re.compile(rb"^roof_only: (true|false)\s*$", re.M)
 
 
@@ -21,6 +23,7 @@ class Part:
     label: str
     kind: Kind
     read: Callable[[], bytes]
+    tells_queues: bool = False  #: it is a table with the queues of dispatches
 
     @property
     def is_first(self) -> bool:
@@ -39,8 +42,24 @@ def read_folder(file: str, parts: Sequence[Part]) -> Profile:
     kernels = _kernels(profile, parts)
     _add_times(profile, kernels, parts)
     profile.kernels = list(kernels.values())
+    profile.facts["tool"] = _tool_of(profile, parts)
     profile.notes.extend(_missing(profile))
+    profile.without_peaks = (
+        f"{file}: no roofline.csv, so no position against the roofline; profile without --no-roof"
+    )
     return profile
+
+
+def _tool_of(profile: Profile, parts: Sequence[Part]) -> str:
+    """What wrote the files: omniperf was renamed with its third version.
+
+    rocprof tells queues, which omniperf leaves out of what it makes of rocprof's tables.
+    """
+    tables = [part for part in parts if part.kind is Kind.COUNTERS]
+    if tables and "arch" not in profile.facts and all(part.tells_queues for part in tables):
+        return "rocprof"
+    first = str(profile.facts.get("version")).partition(".")[0]
+    return "omniperf" if first.isdigit() and int(first) < _RENAMED else "rocprof-compute"
 
 
 def _add_facts(profile: Profile, part: Part) -> None:
@@ -114,10 +133,5 @@ def _add_times(profile: Profile, kernels: dict[str, Counted], parts: Sequence[Pa
 def _missing(profile: Profile) -> Iterator[str]:
     if not profile.kernels:
         yield f"{profile.file}: no kernel with counters"
-    if not profile.peaks:
-        yield (
-            f"{profile.file}: no roofline.csv, so no position against the roofline; "
-            f"profile without --no-roof"
-        )
     if "arch" not in profile.facts:
         yield f"{profile.file}: no sysinfo.csv, so no MFMA utilisation; give the whole folder"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
-from commscope.parsers.omniperf.columns import Columns, Float64, counters_in, read_columns, words_of
+from commscope.parsers.omniperf.columns import (
+    Codes,
+    Columns,
+    Float64,
+    coded,
+    counters_in,
+    read_columns,
+    words_of,
+)
 from commscope.parsers.omniperf.kinds import header, name_in, times_in
 from commscope.parsers.omniperf.profile import Counted
-
-Codes = npt.NDArray[np.int64]
 
 
 def read_dispatches(data: bytes) -> tuple[dict[str, Counted], int]:
@@ -21,7 +25,7 @@ def read_dispatches(data: bytes) -> tuple[dict[str, Counted], int]:
         return {}, 0
     counters = counters_in(names)
     found = read_columns(data, [name, *(times or ()), *counters])
-    codes, words = _coded(found.fields[name])
+    codes, words = coded(found.fields[name])
     kernels = _counted(codes, words)
     if times is not None and len(codes):
         _add_lengths(kernels, codes, found.lengths(*times))
@@ -42,11 +46,6 @@ def read_top(data: bytes) -> dict[str, Counted]:
         for name, count, total, median in zip(names, *numbers)
         if 0 < count < 2**53 and 0 < total < np.inf and 0 < median < np.inf
     }
-
-
-def _coded(column: pa.ChunkedArray) -> tuple[Codes, list[str]]:
-    coded = pa.concat_arrays(column.chunks or [pa.array([], pa.binary())]).dictionary_encode()
-    return np.asarray(coded.indices.to_numpy(), np.int64), words_of(coded.dictionary)
 
 
 def _counted(codes: Codes, words: list[str]) -> list[Counted]:

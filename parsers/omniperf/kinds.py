@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterable
 from enum import Enum
 
 _NAME = ("Kernel_Name", "KernelName")
@@ -12,6 +13,13 @@ _ROW = ("Dispatch_ID", "Index")
 #: Counters are written in capitals; ``_sum`` is over the instances of a block.
 COUNTER = re.compile(r"(?!GPU_ID\Z)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?:_sum)?")
 _BLOCKS = ("SQ_", "SQC_", "TCC_", "TCP_", "GRBM_", "TA_", "TD_", "SPI_", "CPC_", "CPF_")
+#: Columns of rocprof's first version that are no counters; it writes these in any case.
+_OF_ROCPROF = {
+    *("Index", "KernelName", "gpu-id", "queue-id", "queue-index", "pid", "tid", "grd", "wgr"),
+    *("lds", "scr", "vgpr", "arch_vgpr", "accum_vgpr", "sgpr", "wave_size", "fbar", "sig", "obj"),
+    *("DispatchNs", "BeginNs", "EndNs", "CompleteNs", "DurationNs"),
+}
+_PLAIN = re.compile(r"[A-Za-z]\w*")
 _TOOL = re.compile(rb"^(?:Omniperf|Rocprofiler-Compute) version: (\S{1,40})\s*$", re.M)
 _CONFIG = re.compile(rb"^(?:format_rocprof_output|roof_only|no_roof|ip_blocks): ", re.M)
 
@@ -69,11 +77,25 @@ def _table(found: set[str]) -> Kind | None:
     if not any(name in found for name in _ROW):
         return None
     timed = times_in(found) is not None
-    if any(name.startswith(_BLOCKS) and COUNTER.fullmatch(name) for name in found):
+    if counters_of_rocprof(found) or any(
+        name.startswith(_BLOCKS) and COUNTER.fullmatch(name) for name in found
+    ):
         return Kind.COUNTERS
     if timed:
         return Kind.TIMES if {"GPU_ID", "gpu-id"} & found else None
     return Kind.DISPATCHES if found == {"Dispatch_ID", "Kernel_Name", "GPU_ID"} else None
+
+
+def counters_of_rocprof(names: Iterable[str]) -> list[str]:
+    """The counters among columns of rocprof's first version, which calls some FetchSize.
+
+    None where they are columns of something else; those of single instances (``TCC_HIT[3]``) are
+    left out.
+    """
+    found = list(names)
+    if not {"Index", "KernelName", "gpu-id"} <= set(found):
+        return []
+    return [name for name in found if name not in _OF_ROCPROF and _PLAIN.fullmatch(name)]
 
 
 def header(head: bytes) -> list[str]:
@@ -84,6 +106,11 @@ def header(head: bytes) -> list[str]:
     except csv.Error:
         return []
     return [name.strip() for name in names]
+
+
+def tells_queues(head: bytes) -> bool:
+    """Whether a table has the queues of dispatches."""
+    return any(name in ("Queue_ID", "queue-id") for name in header(head))
 
 
 def name_in(found: set[str]) -> str | None:

@@ -40,6 +40,7 @@ class Profile:
     kernels: list[Counted] = field(default_factory=list)
     peaks: list[Peak] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    without_peaks: str = ""  #: what is to be said where no peaks of its GPU are found elsewhere
 
     def add_to(self, tables: dict[str, RowBuilder]) -> None:
         """Adds the rows to the tables of all profiles (``commscope.counter_schema``)."""

@@ -1,7 +1,8 @@
 """rocprof (version 1): results.csv, results.json and results.db, three views of one run.
 
 ``csv`` has kernels only, ``json`` no launches, ``db`` all; of files of one name the one that tells
-most is read. Files of sums (``*.stats.csv``) are recognised and passed over.
+most is read. Files of sums (``*.stats.csv``) and of facts on the machine are recognised and
+passed over.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from pathlib import PurePosixPath
 
 from commscope.parsers.base import Confidence, Match, Progress, Reading
 from commscope.parsers.csv_columns import counters_in, header_of
+from commscope.parsers.omniperf.kinds import counters_of_rocprof
 from commscope.parsers.opening import Source
 from commscope.parsers.rocprof_v1.reader import KERNEL_COLUMNS, is_database, is_json, read_run
 
 _STATS = ["Name", "Calls", "TotalDurationNs", "AverageNs", "Percentage"]
+_SYSTEM = b"CMD: rocminfo\n"
 _ENDING = re.compile(r"\.(?:csv|json|db)(?:\.(?:gz|bz2|xz|zst))?$")
 
 
@@ -34,9 +37,13 @@ class RocprofV1Parser:
                 Confidence.MARKER, "has the columns of rocprof's sums",
                 unread="sums of calls or kernels, no timeline",
             )  # fmt: skip
+        if head.startswith(_SYSTEM):
+            says = "facts on the machine (rocminfo), no timeline"
+            return Match(Confidence.MARKER, "begins as rocprof's facts on the machine do", says)
         if set(names) >= KERNEL_COLUMNS:
             # While counters are read, kernels run one by one.
-            unread = "counters of kernels, no timeline" if counters_in(names) else None
+            counted = counters_in(names) or counters_of_rocprof(names)
+            unread = "counters of kernels, no timeline" if counted else None
             return Match(Confidence.MARKER, "has the columns of rocprof's kernels", unread)
         if is_json(head):
             return Match(Confidence.MARKER, "has the sections of rocprof's JSON")

@@ -25,6 +25,7 @@ from commscope.parsers.topology import (
     rocm_smi_json,
     rocm_smi_text,
     rocminfo,
+    saved,
     topo_xml,
 )
 from commscope.parsers.topology.rows import Rows, TopologyFile
@@ -64,6 +65,7 @@ FORMATS: MappingProxyType[str, Format] = MappingProxyType(
         "NCCL_TOPO_DUMP_FILE": topo_xml,
         "NCCL_GRAPH_DUMP_FILE": graph_xml,
         "commscope env --save": collected,
+        "a run that commscope saved": saved,
     }
 )
 

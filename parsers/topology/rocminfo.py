@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 
 from commscope.parsers.topology.rows import Row, Rows
 from commscope.parsers.topology.values import gfx_of, integer, text_of
@@ -41,18 +40,10 @@ def read(text: str) -> Rows:
     gpus = [agent for agent in agents if agent.get("Device Type") == "GPU"]
     for number, agent in enumerate(gpus):
         rows.device(number, hip_index=number, **_values(agent))
-    _drop_shared(rows)
+    rows.drop_shared_bus_ids("domains are not told")
     if any("Device Type" not in agent for agent in agents):
         rows.remark("an agent is cut: it does not tell its device type")
     return rows
-
-
-def _drop_shared(rows: Rows) -> None:
-    """Drops bus ids that several GPUs share: their domains, which are not told, differ."""
-    times = Counter(row.get("bus_id") for row in rows.devices)
-    for row in rows.devices:
-        if times[row.get("bus_id")] > 1 and row.pop("bus_id", None):
-            rows.remark("several GPUs have one bus id, as domains are not told")
 
 
 def _values(agent: dict[str, str]) -> Row:

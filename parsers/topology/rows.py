@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,6 +46,7 @@ class Rows:
     facts: list[Row] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     host: str | None = None
+    file: str | None = None  #: what was read, where it is another file than this one
     _places: dict[Any, int] = field(default_factory=dict)
 
     def place(self, key: Any) -> int | None:
@@ -89,6 +91,13 @@ class Rows:
         if sentence not in self.remarks and len(self.remarks) < _MOST_REMARKS:
             self.remarks.append(sentence)
 
+    def drop_shared_bus_ids(self, why: str) -> None:
+        """Drops bus ids that several devices share, and says why they do."""
+        times = Counter(row.get("bus_id") for row in self.devices)
+        for row in self.devices:
+            if times[row.get("bus_id")] > 1 and row.pop("bus_id", None):
+                self.remark(f"several GPUs have one bus id, as {why}")
+
     def remark_kinds(self) -> None:
         """Says of how many links the kind is not told."""
         unknown = sum("kind" not in row for row in self.links.values())
@@ -111,6 +120,7 @@ class Rows:
 
     def finish(self, file: str) -> TopologyFile:
         """The rows as tables."""
+        file = self.file or file
         where = {"file": file, "tool": self.tool, "host": self.host}
         rows = {
             "DEVICES": self.devices,

@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from collected_counters import Run, write_database, write_document, write_table
 from counter_samples import COPY, GEMM, database, dispatch, folder
 from small_run import trace
 from support import case
@@ -80,6 +81,19 @@ def test_an_input_is_not_overwritten(refused, profile: Path) -> None:
     refused(2, "omniperf", profile, "-o", profile / "pmc_perf.csv")
 
 
+def test_what_rocprofv3_counted(call, tmp_path: Path) -> None:
+    path = write_document(tmp_path / "7_results.json")
+    lines = call("omniperf", path).out.splitlines()
+    assert lines[0] == (
+        "7_results.json: rocprofv3 on AMD Instinct MI300X (gfx942); 3 dispatches of 2 kernels, "
+        "350 ns"
+    )
+    assert any(line.startswith("void gemm") and "10.0 %" in line for line in lines)
+    assert "(7_results.json: no measured peaks, so no position against the roofline; " in " ".join(
+        lines
+    )
+
+
 def test_archives_databases_and_traces_beside_them(call, profile: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         for path in sorted(profile.iterdir()):
@@ -95,12 +109,15 @@ def test_archives_databases_and_traces_beside_them(call, profile: Path, tmp_path
     "name",
     ["\x1b[31mred", "[bold]gemm[/]", "gemm\u202egnp", "k" * 100_000, "a\nb", "\u200b", "-"],
 )
-@pytest.mark.parametrize("kind", ["folder", "database"])
+@pytest.mark.parametrize("kind", ["folder", "database", "csv", "json", "db"])
 def test_hostile_names(name: str, kind: str, call, tmp_path: Path) -> None:
     if kind == "folder":
         path = folder(tmp_path / "p", [dispatch(name)])
-    else:
+    elif kind == "database":
         path = database(tmp_path / "a.db", name=name)
+    else:
+        write = {"csv": write_table, "json": write_document, "db": write_database}[kind]
+        path = write(tmp_path / f"a.{kind}", [Run(1, name)])
     text, document = call("omniperf", path), call("omniperf", "--format", "json", path)
     assert (text.code, text.err, document.code) == (0, "", 0)
     for out in (text.out, document.out):

@@ -157,7 +157,7 @@ def test_a_table_alone_says_what_is_missing(tmp_path: Path) -> None:
     loaded = load_counters([folder(tmp_path / "p") / "pmc_perf.csv"])
     assert rows(loaded, "WORKLOADS")[0]["arch"] is None
     assert [note.partition(",")[0] for note in loaded.notes] == [
-        "pmc_perf.csv: no roofline.csv", "pmc_perf.csv: no sysinfo.csv",
+        "pmc_perf.csv: no sysinfo.csv", "pmc_perf.csv: no roofline.csv",
     ]  # fmt: skip
 
 
