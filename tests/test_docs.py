@@ -167,6 +167,7 @@ def _keys(value: Any, at: str = "") -> Iterator[tuple[str, bool]]:
         for name, item in value.items():
             yield from _keys(item, f"{at}.{'NAME' if at in _FREE else name}".lstrip("."))
     elif isinstance(value, list):
+        yield at, False
         for item in value:
             yield from _keys(item, f"{at}[]")
     else:

@@ -7,6 +7,8 @@ Pages are written by hand, but for three things that would drift:
 - in a ``console`` block, what follows a line ``$ COMMAND`` is what that command prints;
 - between ``<!-- generated: NAME ARGUMENT -->`` and ``<!-- end -->`` stands a section of SECTIONS;
 - ``docs/analyze.svg`` is a picture of what ``commscope analyze`` prints.
+
+The JSON Schema of the report is made of the page that describes it, see ``json_schema``.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree
 
+import json_schema
 from doc_sections import SECTIONS, sample_report
 from rich.console import Console
 
@@ -178,6 +181,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{PICTURE.relative_to(ROOT)}: out of date")
         if not check:
             PICTURE.write_text(picture(), encoding="utf-8")
+    if json_schema.SCHEMA.read_text(encoding="utf-8") != json_schema.schema_text():
+        stale += 1
+        print(f"{json_schema.SCHEMA.relative_to(ROOT)}: out of date")
+        if not check:
+            json_schema.SCHEMA.write_text(json_schema.schema_text(), encoding="utf-8")
     return 1 if check and stale else 0
 
 

@@ -43,6 +43,7 @@ from commscope.report.log_section import log_section
 from commscope.report.model import InputFile, Report, ReportTable
 from commscope.report.summary import summarise, trust_line
 from commscope.report.view import EVERYTHING, View
+from commscope.report.worst_step import worst_step
 from commscope.trace import Trace
 
 #: All thresholds as the rules set them.
@@ -79,9 +80,15 @@ def build_report(
     has nothing of the view, or a threshold is not known.
     """
     require_known(limits, every_rule())
-    analysis = analyse(trace)
+    return report_of(analyse(trace), view, limits)
+
+
+def report_of(
+    analysis: Analysis, view: View = EVERYTHING, limits: Mapping[str, float] = NO_LIMITS
+) -> Report:
+    """The same of what is analysed already, with thresholds that are known."""
     view.require(analysis)
-    trust = trust_of(analysis)
+    trace, trust = analysis.trace, trust_of(analysis)
     origin = int(analysis.timeline.first_ns.min())
     steps = _steps(analysis, trust, origin)
     joined = None if trace.logs is None else join(analysis, trace.logs, trace.topology)
@@ -102,6 +109,7 @@ def build_report(
         verdicts=verdicts_of(analysis, view),
         findings=(*findings_of(trust), *findings, *not_repeated(told, findings)),
         looked=(*looked, *told_looked),
+        worst_step=worst_step(analysis, steps, trust, origin),
         log=None if joined is None else log_section(analysis, trust, joined),
         notes=(*(note.says for note in trace.notes), *disagreements(trace)),
         trust_line=trust_line(analysis, trust, summary),

@@ -13,7 +13,16 @@ from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.findings.model import Check, Finding, Trust
 from commscope.findings.rule import AnyRule
 from commscope.report.finding_json import finding_dict
-from commscope.report.model import SCHEMA, Environment, LogSection, Report, ReportTable, Summary
+from commscope.report.model import (
+    SCHEMA,
+    Environment,
+    LogSection,
+    Report,
+    ReportTable,
+    Summary,
+    WaitedFor,
+    WorstStep,
+)
 from commscope.sanitize import json_text
 
 #: The longest gaps; ``commscope gaps`` gives all.
@@ -59,6 +68,7 @@ def report_dict(report: Report, *, more: Sequence[str] = ()) -> dict[str, Any]:
         "launch": [_launch(row) for row in report.launch],
         "gap_sums": list(report.gap_sums),
         "gaps": report.gaps.head(_MOST_GAPS),
+        "worst_step": _worst_step(report.worst_step),
         "log": _log(report.log),
         "rules": [asdict(looked) for looked in report.looked],
         "findings": [_finding(finding, report.origin_ns) for finding in report.findings],
@@ -92,10 +102,11 @@ def _ranking(table: ReportTable) -> list[dict[str, Any]] | None:
 
 
 def _trust(trust: Trust) -> dict[str, Any]:
-    return {"verdict": trust.verdict, "checks": [_check(check) for check in trust.checks]}
+    return {"verdict": trust.verdict, "checks": [check_dict(check) for check in trust.checks]}
 
 
-def _check(check: Check) -> dict[str, Any]:
+def check_dict(check: Check) -> dict[str, Any]:
+    """A check of trust."""
     return {
         "rule": check.rule,
         "title": check.title,
@@ -147,6 +158,39 @@ def _collective(row: Mapping[str, Any]) -> dict[str, Any]:
     transfer = {"p50": row["transfer_p50_ns"], "p95": row["transfer_p95_ns"]}
     rest = {name: value for name, value in row.items() if not name.startswith("transfer_")}
     return {**rest, "transfer_ns": transfer}
+
+
+def _worst_step(worst: WorstStep | None) -> dict[str, Any] | None:
+    """The step to look at first; null where no communication is known to be exposed."""
+    if worst is None:
+        return None
+    return {
+        "step": worst.step,
+        "rank": worst.rank,
+        "exposed_comm_ns": worst.exposed_comm_ns,
+        "start_ns": worst.start_ns,
+        "end_ns": worst.end_ns,
+        "resolution_ns": worst.resolution_ns,
+        "says": worst.says,
+        "ranks": list(worst.ranks),
+        "lanes": list(worst.lanes),
+        "waited_for": _waited_for(worst.waited_for),
+        "notes": list(worst.notes),
+    }
+
+
+def _waited_for(found: WaitedFor | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "communicator": found.communicator,
+        "op": found.op,
+        "bytes": found.bytes,
+        "straggler": found.straggler,
+        "last_arrival_ns": found.last_arrival_ns,
+        "skew_ns": found.skew_ns,
+        "arrivals": list(found.arrivals),
+    }
 
 
 def _log(log: LogSection | None) -> dict[str, Any] | None:

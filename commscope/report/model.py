@@ -169,6 +169,48 @@ class Summary:
     upper_bound: UpperBound | None
 
 
+@dataclass(frozen=True, slots=True)
+class WaitedFor:
+    """The collective of a step for which its members waited longest with nothing else to do.
+
+    ``arrivals`` has a row a member, by rank: ``rank``, when its kernel began (``start_ns``) and
+    ended (``end_ns``), and ``wait_ns``. All times are on the common clock.
+    """
+
+    communicator: str
+    op: str | None
+    bytes: int | None
+    straggler: int | None  #: who arrived last; null if the clocks are not that exact
+    last_arrival_ns: int
+    skew_ns: int  #: from the first arrival to the last
+    arrivals: ReportTable
+
+
+@dataclass(frozen=True, slots=True)
+class WorstStep:
+    """The closed step with the most exposed communication on any rank, as a picture needs it.
+
+    It is an open one where there are no others, and the whole trace where there are no steps.
+    ``ranks`` has a row a rank with its window and the parts of it; ``lanes`` one a stretch of
+    ``compute``, ``communication`` or ``exposed`` communication. Stretches less than
+    ``resolution_ns`` apart are one, which is busy for ``covered_ns`` of its ``dur_ns``: these add
+    up exactly to the parts in ``ranks``. A lane has 240 of them at most, and 16 ranks are shown.
+    Times are on the common clock, since the origin of the report.
+    """
+
+    step: int | None  #: null for the whole trace
+    rank: int  #: the one with most
+    exposed_comm_ns: int  #: of that rank
+    start_ns: int
+    end_ns: int
+    resolution_ns: int
+    says: str  #: why this one
+    ranks: ReportTable
+    lanes: ReportTable
+    waited_for: WaitedFor | None  #: null where nobody is known to have waited
+    notes: tuple[str, ...]  #: on ranks that are not shown
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """Everything that is known of a run, ready to be shown.
@@ -206,6 +248,7 @@ class Report:
     gap_sums: ReportTable
     findings: tuple[Finding, ...]
     looked: tuple[Looked, ...]
+    worst_step: WorstStep | None  #: null where no rank is known to have exposed communication
     log: LogSection | None  #: null without logs
     notes: tuple[str, ...]
     trust_line: str

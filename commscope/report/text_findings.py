@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -11,6 +11,7 @@ from rich.text import Text
 
 from commscope.findings.model import Finding
 from commscope.findings.rule import AnyRule
+from commscope.report.causes import CAUSES, by_cause
 from commscope.report.model import Report
 from commscope.report.text_quotes import MOST_QUOTES, quoted
 from commscope.report.text_tables import (
@@ -26,16 +27,6 @@ from commscope.sanitize import plain, shortened
 from commscope.units import span
 
 SEVERITY_STYLE = {"high": "bold red", "medium": "yellow", "low": "dim"}
-_CAUSES = {
-    "straggler_wait": "waiting for a late rank",
-    "kernel_gap": "pause between kernels",
-    "host_late": "next kernel launched late",
-    "host_sync": "host blocked on communication",
-    "stream_order": "behind it in a hardware queue",
-    "dependency": "next kernel needs the result",
-    "step_tail": "nothing of the step follows",
-    "unknown": "not known",
-}
 
 
 def findings(report: Report, width: int) -> list[RenderableType]:
@@ -60,11 +51,11 @@ def _finding(finding: Finding, each: str) -> Text:
 
 def gap_causes(report: Report, most: int, width: int) -> RenderableType | None:
     """Exposed communication by cause; nothing where none is exposed."""
-    rows = _by_cause(report)
+    rows = [asdict(found) for found in by_cause(report.gap_sums)]
     if not rows:
         return None
     cells = (
-        Cell("cause", lambda row: _CAUSES[row["cause"]], "left"),
+        Cell("cause", lambda row: CAUSES[row["cause"]], "left"),
         Cell("gaps", count_of("gaps")),
         Cell("exposed", time_of("total_ns")),
         Cell("share", share_of("share")),
@@ -74,34 +65,10 @@ def gap_causes(report: Report, most: int, width: int) -> RenderableType | None:
     return text_table(title, cells, rows[:most], width)
 
 
-def _by_cause(report: Report) -> list[Row]:
-    of_rank: defaultdict[str, defaultdict[int, int]] = defaultdict(lambda: defaultdict(int))
-    gaps: defaultdict[str, int] = defaultdict(int)
-    for row in report.gap_sums:
-        of_rank[row["cause"]][row["rank"]] += row["total_ns"]
-        gaps[row["cause"]] += row["gaps"]
-    whole = sum(sum(ranks.values()) for ranks in of_rank.values())
-    rows = []
-    for cause, ranks in of_rank.items():
-        rank = max(ranks, key=lambda number: (ranks[number], -number))
-        total = sum(ranks.values())
-        rows.append(
-            {
-                "cause": cause,
-                "gaps": gaps[cause],
-                "total_ns": total,
-                "share": total / max(whole, 1),
-                "rank": rank,
-                "rank_ns": ranks[rank],
-            }
-        )
-    return sorted(rows, key=lambda row: (-int(row["total_ns"]), str(row["cause"])))
-
-
 def print_gaps(report: Report, console: Console, top: int) -> None:
     """The longest gaps with what shows their cause, and the sums by cause."""
     width = console.width
-    sums = gap_causes(report, len(_CAUSES), width)
+    sums = gap_causes(report, len(CAUSES), width)
     if sums is None:
         console.print(Text("No communication was exposed, or the trace cannot tell."))
         return
@@ -129,7 +96,7 @@ def _cause(row: Row) -> str:
         return f"waiting for rank {row['straggler']}"
     if row["missing"]:
         return f"not known: {shortened(row['missing'], 40)}"
-    return _CAUSES[row["cause"]] + (", same stream" if row["same_stream"] else "")
+    return CAUSES[row["cause"]] + (", same stream" if row["same_stream"] else "")
 
 
 def _collective(row: Row) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from commscope.logs.communicators import Communicator, Slowest
 from commscope.logs.summary import LogSummary, channels_used
+from commscope.normalize.logged_communicators import Communicator, Slowest
 from commscope.report.log_report import LogReport
 from commscope.report.text_log_findings import log_findings, log_verdict
 from commscope.report.text_neighbors import hang_sections, neighbor_sections

@@ -54,12 +54,12 @@ def test_every_rule_can_be_explained(call, rule: str) -> None:
 
 def test_explain_of_an_unknown_rule_lists_the_known_ones(refused: Refused) -> None:
     says = refused(2, "explain", "X1")
-    assert says.startswith("commscope: no rule X1: there are C1, P1, ")
+    assert says.startswith("commscope: no metric or rule X1: metrics are compute_ns, ")
     assert all(rule.id in says for rule in EVERY)
 
 
 def test_explain_without_a_rule(refused: Refused) -> None:
-    assert "Missing argument 'RULE'" in refused(2, "explain")
+    assert "Missing argument 'METRIC|RULE|FINDING'" in refused(2, "explain")
 
 
 def test_gaps_as_text(call) -> None:

@@ -1,0 +1,108 @@
+"""``commscope report``: a run's report as files that can be sent, or shown by a CI."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import click
+
+from commscope.cli.options import QUIET, reading_options
+from commscope.cli.output import check_output, write
+from commscope.cli.reporting import THRESHOLD, analyze_as_set
+from commscope.errors import UsageError
+from commscope.report.model import Report
+
+_SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
+_SCHEMA = "report-1.schema.json"
+
+
+def _html(report: Report) -> str:
+    from commscope.report.html import render  # noqa: PLC0415 - each renderer where it is asked for
+
+    return render(report)
+
+
+def _markdown(report: Report) -> str:
+    from commscope.report.markdown import report_markdown  # noqa: PLC0415
+
+    return report_markdown(report)
+
+
+def _junit(report: Report) -> str:
+    from commscope.report.junit import report_junit  # noqa: PLC0415
+
+    return report_junit(report)
+
+
+#: What writes a file, by the end of its name.
+RENDERERS: dict[str, Callable[[Report], str]] = {
+    ".html": _html,
+    ".json": Report.to_json,
+    ".md": _markdown,
+    ".txt": Report.to_text,
+    ".xml": _junit,
+}
+
+
+def _print_schema(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        write(resources.files("commscope.report").joinpath(_SCHEMA).read_text("utf-8"), None)
+        ctx.exit()
+
+
+@click.command(short_help="The report as HTML, Markdown, JSON or JUnit XML.")
+@reading_options
+@THRESHOLD
+@click.option(
+    "-o", "--output", "outputs", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
+    help="Write a file; its name says the format: .html, .json, .md, .txt or .xml (JUnit).",
+)  # fmt: skip
+@click.option(
+    "--github", is_flag=True,
+    help="Print annotations for GitHub, and add the report to the summary of the job.",
+)  # fmt: skip
+@click.option(
+    "--schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
+    help="Print the JSON Schema of the report, and nothing else.",
+)  # fmt: skip
+@QUIET
+def report(outputs: tuple[Path, ...], github: bool, quiet: bool, **reading: Any) -> None:
+    """Write the report of a run to files: one that opens anywhere, a comment, a line in CI.
+
+    PATH is what commscope analyze takes. Without --output and --github, report.html is written.
+    """
+    outputs = outputs or (() if github else (Path("report.html"),))
+    _check(outputs, reading["paths"], reading["config"])
+    found = analyze_as_set(quiet=quiet, **reading)
+    for output in outputs:
+        write(RENDERERS[output.suffix.lower()](found), output)
+    if github:
+        _show_on_github(found)
+
+
+def _check(outputs: Sequence[Path], inputs: Sequence[str], config: Path | None) -> None:
+    """Before the work begins: whether every file can be written, and as what."""
+    for output in outputs:
+        if output.suffix.lower() not in RENDERERS:
+            known = ", ".join(RENDERERS)
+            raise UsageError(f"--output {output}: its name must end in one of {known}")
+        check_output(output, inputs, config)
+
+
+def _show_on_github(found: Report) -> None:
+    """Annotations on standard output, and the report where the runner collects summaries."""
+    from commscope.report.github import report_annotations  # noqa: PLC0415
+
+    write(report_annotations(found), None)
+    summary = os.environ.get(_SUMMARY_VARIABLE)
+    if not summary:
+        return
+    try:
+        with open(summary, "a", encoding="utf-8") as file:
+            file.write(_markdown(found))
+    except OSError as error:
+        raise UsageError(f"{_SUMMARY_VARIABLE}: {summary}: {error.strerror or error}") from error
