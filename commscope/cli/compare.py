@@ -1,0 +1,125 @@
+"""``commscope compare``: what changed from one run to another, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from commscope.api import load
+from commscope.cli.cached import NO_CACHE, chosen_cache
+from commscope.cli.options import OUTPUT, PARSER, QUIET
+from commscope.cli.output import PLAIN_WIDTH, check_output, chosen_style, show, write
+from commscope.cli.progress import reading_progress
+from commscope.cli.reporting import THRESHOLD
+from commscope.compare.build import compare_runs, examine
+from commscope.compare.model import Comparison
+from commscope.compare.scope import Run
+from commscope.compare.text import print_comparison
+from commscope.config import find_config
+from commscope.findings.limits import parse_limits
+from commscope.sanitize import plain
+
+_FORMAT = click.option(
+    "--format", "style", type=click.Choice(["text", "json", "md"]), default=None,
+    help="How to print; by default text, or what the output file's name says.",
+)  # fmt: skip
+
+
+@click.command(short_help="What changed from one run to another, and why.")
+@click.argument("base", metavar="BASE")
+@click.argument("new", metavar="NEW")
+@click.option("--base", "more_base", multiple=True, metavar="RUN", help="Another run like BASE.")
+@click.option("--new", "more_new", multiple=True, metavar="RUN", help="Another run like NEW.")
+@PARSER
+@click.option("--steps", "--step", metavar="RANGES", help="Compare only these steps, such as 3-7.")
+@click.option(
+    "--skip-first",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Leave out the first N steps of each rank.",
+)
+@click.option("--step-marker", metavar="REGEX", help="Annotations that begin a step.")
+@click.option(
+    "--pattern",
+    "patterns",
+    multiple=True,
+    metavar="CLASS=REGEX",
+    help="Kernel names of communication, compute, copy or a family.",
+)
+@click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    metavar="NAME=REGEX",
+    help="Role of the process groups whose name or description fits.",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Settings; ./commscope.toml by default.",
+)
+@THRESHOLD
+@NO_CACHE
+@_FORMAT
+@OUTPUT
+@QUIET
+def compare(
+    *,
+    base: str,
+    new: str,
+    more_base: Sequence[str],
+    more_new: Sequence[str],
+    config: Path | None,
+    thresholds: Sequence[str],
+    style: str | None,
+    output: Path | None,
+    quiet: bool,
+    no_cache: bool,
+    **reading: Any,
+) -> None:
+    """Say what changed from BASE to NEW, what explains it, and whether it is more than noise.
+
+    Each is what analyze takes: a trace, a folder of them (one a rank), a pattern or an archive.
+    With several runs a side, started independently, noise between runs is known too.
+    """
+    sides = ((base, *more_base), (new, *more_new))
+    check_output(output, [path for side in sides for path in side], config)
+    chosen = _style(style, output)
+    settings = find_config(config)
+    limits = {**settings.thresholds, **parse_limits(thresholds)}
+
+    def read(path: str) -> Run:
+        with reading_progress(quiet=quiet) as progress:
+            trace = load(
+                path,
+                default_patterns=settings.patterns,
+                progress=progress,
+                cache=chosen_cache(no_cache=no_cache),
+                **reading,
+            )
+        return examine(path, trace, limits)
+
+    _write(compare_runs(*([read(path) for path in side] for side in sides)), chosen, output, quiet)
+
+
+def _write(found: Comparison, style: str, output: Path | None, quiet: bool) -> None:
+    if style == "json":
+        write(found.to_json(), output)
+    elif style == "md":
+        write(found.to_markdown(), output)
+    elif quiet:
+        write(f"{plain(found.verdict)}\n", output)
+    else:
+        show(lambda console: print_comparison(found, console), output, width=PLAIN_WIDTH)
+
+
+def _style(style: str | None, output: Path | None) -> str:
+    """The format asked for, else the one that the output file's name says."""
+    if style is None and output is not None and output.suffix.lower() == ".md":
+        return "md"
+    return chosen_style(style, output)
