@@ -20,30 +20,30 @@ _SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 _SCHEMA = "report-1.schema.json"
 
 
-def _html(report: Report) -> str:
+def _html(report: Report, name: str) -> str:
     from commscope.report.html import render  # noqa: PLC0415 - each renderer where it is asked for
 
-    return render(report)
+    return render(report, title=name)
 
 
-def _markdown(report: Report) -> str:
+def _markdown(report: Report, _name: str) -> str:
     from commscope.report.markdown import report_markdown  # noqa: PLC0415
 
     return report_markdown(report)
 
 
-def _junit(report: Report) -> str:
+def _junit(report: Report, _name: str) -> str:
     from commscope.report.junit import report_junit  # noqa: PLC0415
 
     return report_junit(report)
 
 
-#: What writes a file, by the end of its name.
-RENDERERS: dict[str, Callable[[Report], str]] = {
+#: What makes a file of the report and the name of the run, by the end of the file's name.
+RENDERERS: dict[str, Callable[[Report, str], str]] = {
     ".html": _html,
-    ".json": Report.to_json,
+    ".json": lambda report, _name: report.to_json(),
     ".md": _markdown,
-    ".txt": Report.to_text,
+    ".txt": lambda report, _name: report.to_text(),
     ".xml": _junit,
 }
 
@@ -78,10 +78,17 @@ def report(outputs: tuple[Path, ...], github: bool, quiet: bool, **reading: Any)
     outputs = outputs or (() if github else (Path("report.html"),))
     _check(outputs, reading["paths"], reading["config"])
     found = analyze_as_set(quiet=quiet, **reading)
+    name = _name_of(reading["paths"])
     for output in outputs:
-        write(RENDERERS[output.suffix.lower()](found), output)
+        write(RENDERERS[output.suffix.lower()](found, name), output)
     if github:
-        _show_on_github(found)
+        _show_on_github(found, name)
+
+
+def _name_of(paths: Sequence[str]) -> str:
+    """What to call the run: the file or folder that was given, if it was one."""
+    name = Path(paths[0]).resolve().name if len(paths) == 1 and paths[0] != "-" else ""
+    return name or "Communication report"
 
 
 def _check(outputs: Sequence[Path], inputs: Sequence[str], config: Path | None) -> None:
@@ -93,7 +100,7 @@ def _check(outputs: Sequence[Path], inputs: Sequence[str], config: Path | None) 
         check_output(output, inputs, config)
 
 
-def _show_on_github(found: Report) -> None:
+def _show_on_github(found: Report, name: str) -> None:
     """Annotations on standard output, and the report where the runner collects summaries."""
     from commscope.report.github import report_annotations  # noqa: PLC0415
 
@@ -103,6 +110,6 @@ def _show_on_github(found: Report) -> None:
         return
     try:
         with open(summary, "a", encoding="utf-8") as file:
-            file.write(_markdown(found))
+            file.write(_markdown(found, name))
     except OSError as error:
         raise UsageError(f"{_SUMMARY_VARIABLE}: {summary}: {error.strerror or error}") from error
