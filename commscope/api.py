@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 from commscope.classify import NO_PATTERNS, Patterns
 from commscope.engine.cache import NoCache, ReadingCache
-from commscope.engine.load import JobPaths, load_trace
+from commscope.engine.load import JobPaths, read_run, trace_of
 from commscope.engine.reading import RunProgress, silent
+from commscope.engine.run import Run
+from commscope.engine.saved_options import saved_options, together
 from commscope.errors import UsageError
 from commscope.findings.limits import parse_limits
 from commscope.findings.log_rules import lines_of, with_texts
@@ -83,6 +85,48 @@ def load(  # noqa: PLR0913 - one argument an option
         FormatError: a file cannot be read as a trace.
         DataError: there is no GPU activity, or two files claim one rank.
     """
+    run = read(
+        paths,
+        logs=logs,
+        topology=topology,
+        patterns=patterns,
+        ranks=ranks,
+        capture=capture,
+        step_marker=step_marker,
+        steps=steps,
+        skip_first=skip_first,
+        unprofiled_step_ms=unprofiled_step_ms,
+        roles=roles,
+        parser=parser,
+        default_patterns=default_patterns,
+        progress=progress,
+        cache=cache,
+    )
+    trace = trace_of(run)
+    if counters:
+        trace = replace(trace, counters=_counted(_listed(counters)))
+    return trace if reference is None else _with_reference(trace, reference)
+
+
+def read(  # noqa: PLR0913 - one argument an option
+    paths: _Path | Sequence[_Path],
+    *,
+    logs: _Path | Sequence[_Path] = (),
+    topology: _Path | Sequence[_Path] = (),
+    patterns: Iterable[str] = (),
+    ranks: Mapping[int, _Path] | None = None,
+    capture: int | Literal["all"] | None = None,
+    step_marker: str | None = None,
+    steps: str | None = None,
+    skip_first: int = 0,
+    unprofiled_step_ms: float | None = None,
+    roles: Iterable[str] = (),
+    parser: str | None = None,
+    default_patterns: Patterns = NO_PATTERNS,
+    progress: RunProgress = silent,
+    cache: ReadingCache = NoCache(),  # noqa: B008 - it holds nothing
+) -> Run:
+    """Reads traces as ``load`` does, up to what a saved run keeps: ``trace_of`` makes the Trace."""
     options = Options(
         patterns=Patterns.parse(list(patterns)).with_others(default_patterns),
         ranks=_ranks(ranks or {}),
@@ -90,19 +134,14 @@ def load(  # noqa: PLR0913 - one argument an option
         step_marker=_compiled(step_marker),
         steps=_steps(steps, skip_first),
     )
-    trace = load_trace(
-        _listed(paths),
-        options,
-        beside=JobPaths(_listed(logs), _listed(topology)),
-        parser=parser,
-        progress=progress,
-        cache=cache,
+    given, step_ns = saved_options(options, _roles(roles)), _step_ns(unprofiled_step_ms)
+    beside = JobPaths(_listed(logs), _listed(topology))
+    run = read_run(_listed(paths), beside=beside, parser=parser, progress=progress, cache=cache)
+    return replace(
+        run,
+        options=together(given, run.options),
+        unprofiled_step_ns=step_ns or run.unprofiled_step_ns,
     )
-    step_ns = _step_ns(unprofiled_step_ms) or trace.unprofiled_step_ns
-    trace = replace(trace, roles=_roles(roles), unprofiled_step_ns=step_ns)
-    if counters:
-        trace = replace(trace, counters=_counted(_listed(counters)))
-    return trace if reference is None else _with_reference(trace, reference)
 
 
 # What few runs need is imported where it is needed: a start takes most of a second as it is.
@@ -206,7 +245,7 @@ def analyze(
     report = build_report(trace, View(frozenset(only_ranks), frozenset(only_roles)), limits)
     if trace.logs is None:
         return report
-    from commscope.engine.quotes import quoted_lines  # noqa: PLC0415
+    from commscope.engine.quotes import texts_of  # noqa: PLC0415
 
-    texts = quoted_lines(trace.logs.sources, lines_of(report.findings))
+    texts = texts_of(trace.logs, lines_of(report.findings))
     return replace(report, findings=with_texts(report.findings, texts))

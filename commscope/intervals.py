@@ -5,7 +5,9 @@ All operations are exact, vectorised, and linear in the number of intervals once
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -130,3 +132,26 @@ def cut(starts: Int64, ends: Int64, edges: Int64) -> tuple[Int64, Int64]:
     holds = np.searchsorted(starts, edges, side="left") - 1
     inside = edges[(holds >= 0) & (edges < at(ends, holds, NONE))]
     return np.sort(np.concatenate((starts, inside))), np.sort(np.concatenate((ends, inside)))
+
+
+def innermost(times: Int64, begin: Int64, end: Int64) -> Int64:
+    """The interval begun last of those that run at each time, the shorter of two; -1 for none."""
+    order = np.lexsort((-end, begin))
+    bounds = np.unique(np.concatenate((begin, end)))
+    inner = _running(bounds.tolist(), begin[order].tolist(), end[order].tolist())
+    # Before the first bound none runs, nor does at the last one.
+    found = np.array([*inner, -1], np.int64)[np.searchsorted(bounds, times, "right") - 1]
+    return np.asarray(np.append(order, -1)[found])
+
+
+def _running(times: Sequence[int], begin: Sequence[int], end: Sequence[int]) -> list[int]:
+    """Which interval, of those in order of begin, runs innermost from each time on; -1 for none."""
+    following, running, found = 0, list[int](), list[int]()
+    for time in times:
+        while following < len(begin) and begin[following] <= time:
+            heappush(running, -following)
+            following += 1
+        while running and end[-running[0]] <= time:
+            heappop(running)
+        found.append(-running[0] if running else -1)
+    return found

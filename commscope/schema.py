@@ -103,7 +103,7 @@ COLLECTIVES = pa.schema(
             nullable=True,
         ),
         column("is_async", pa.bool_(), "issued asynchronously", nullable=True),
-        column("source", TEXT, "how it is known: args, record, annotation or name"),
+        column("source", TEXT, "how it is known: args, record, annotation, log or name"),
     ]
 )
 """One row a communication kernel."""

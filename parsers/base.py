@@ -57,6 +57,7 @@ class Facts:
 
     rank: int | None = None  #: as the metadata says
     records_rank: int | None = None  #: as most records of collectives say
+    local_rank: int | None = None
     world_size: int | None = None
     host: str | None = None
     pid: int | None = None

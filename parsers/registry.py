@@ -14,6 +14,7 @@ from commscope.parsers.rocprof_v1 import RocprofV1Parser
 from commscope.parsers.rocprof_v2 import RocprofV2Parser
 from commscope.parsers.rocprofv3_csv import RocprofV3CsvParser
 from commscope.parsers.rocprofv3_json import RocprofV3JsonParser
+from commscope.parsers.saved import SavedParser
 
 PARSERS: tuple[Parser, ...] = (
     KinetoParser(),
@@ -24,4 +25,5 @@ PARSERS: tuple[Parser, ...] = (
     RocprofV2Parser(),
     RocprofV3CsvParser(),
     RocprofV3JsonParser(),
+    SavedParser(),
 )

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from commscope.cli.as_peer import AS, analyze_as_peer
 from commscope.cli.options import FORMAT, OUTPUT, QUIET, reading_options
 from commscope.cli.output import PLAIN_WIDTH, check_output, chosen_style, show, write
 from commscope.cli.reporting import THRESHOLD, analyze_as_set
@@ -23,6 +24,7 @@ _UNWRAPPED = 10_000
 @FORMAT
 @OUTPUT
 @QUIET
+@AS
 @click.option("--instances", is_flag=True, help="With JSON, also every matched collective.")
 @click.option("-v", "--verbose", is_flag=True, help="All checks of trust, longer tables.")
 def analyze(
@@ -38,6 +40,10 @@ def analyze(
     PATH is a trace, a folder of them (one a rank), a pattern, an archive, or - for standard input.
     """
     check_output(output, reading["paths"], reading["config"])
+    peer = reading.pop("peer")
+    if peer is not None:
+        analyze_as_peer(peer, style, output, quiet=quiet, **reading)
+        return
     report = analyze_as_set(quiet=quiet, **reading)
 
     def draw(console: Console) -> None:

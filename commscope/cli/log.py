@@ -15,7 +15,7 @@ from commscope.cli.progress import reading_progress
 from commscope.cli.reporting import THRESHOLD
 from commscope.config import find_config
 from commscope.engine.job_files import load_job_files
-from commscope.engine.quotes import quoted_lines
+from commscope.engine.quotes import texts_of
 from commscope.findings.limits import parse_limits, require_known
 from commscope.findings.log_rules import lines_of, with_texts
 from commscope.findings.plugins import every_rule
@@ -51,7 +51,7 @@ def log(  # noqa: PLR0917 - one argument an option
     with reading_progress(quiet=quiet) as progress:
         loaded, neighbors = load_job_files(paths, progress)
     report = build_log_report(loaded, neighbors, limits)
-    texts = quoted_lines(loaded.logs.sources, lines_of(report.findings))
+    texts = texts_of(loaded.logs, lines_of(report.findings))
     report = replace(report, findings=with_texts(report.findings, texts))
 
     def draw(console: Console) -> None:

@@ -15,8 +15,9 @@ from commscope.sanitize import plain
 
 #: Every command by its name: its module holds a click command of the same name.
 COMMANDS = (
-    *("analyze", "cache", "collectives", "convert", "env", "explain", "gaps"),
-    *("inspect", "kernels", "log", "omniperf", "rules", "stragglers"),
+    *("analyze", "baseline", "bundle", "cache", "collectives", "compare", "convert"),
+    *("env", "explain", "gaps"),
+    *("inspect", "kernels", "log", "omniperf", "report", "rules", "stragglers"),
 )
 
 

@@ -43,7 +43,6 @@ FORMAT = click.option(
 )  # fmt: skip
 
 _READING = (
-    PATHS,
     PARSER,
     click.option("--log", "logs", multiple=True, metavar="FILE",
                  help="Log of RCCL or NCCL (NCCL_DEBUG=INFO), or a folder of them."),
@@ -77,6 +76,11 @@ _RANK = re.compile(r"([0-9]{1,9})=(.+)", re.DOTALL)
 
 def reading_options(command: Command) -> Command:
     """Adds what says which files are read, and how, to a command."""
+    return PATHS(ways_of_reading(command))
+
+
+def ways_of_reading(command: Command) -> Command:
+    """The same without the paths, for a command that names its files another way."""
     return functools.reduce(lambda c, option: option(c), reversed(_READING), command)
 
 
@@ -97,7 +101,7 @@ def read_trace(
     with reading_progress(quiet=quiet) as progress:
         return load(
             list(paths),
-            ranks=_ranks(ranks),
+            ranks=parse_ranks(ranks),
             default_patterns=find_config(config).patterns,
             progress=progress,
             cache=chosen_cache(no_cache=no_cache),
@@ -115,7 +119,8 @@ def _capture(given: str | None) -> int | Literal["all"] | None:
     return int(given)
 
 
-def _ranks(given: Sequence[str]) -> Mapping[int, str]:
+def parse_ranks(given: Sequence[str]) -> Mapping[int, str]:
+    """Rank -> file of what ``--rank`` was given; raises UsageError where it is written wrongly."""
     result: dict[int, str] = {}
     for text in given:
         found = _RANK.fullmatch(text)

@@ -22,6 +22,7 @@ from commscope.parsers.appearance import looks_like
 from commscope.parsers.base import Facts, GroupingParser, Health, Progress, Reading
 from commscope.parsers.detect import choose, opinions
 from commscope.parsers.opening import Source, open_session, read_head
+from commscope.parsers.saved.documents import part_of
 from commscope.parsers.sources import find_sources
 
 
@@ -79,10 +80,27 @@ def inspect_paths(
         found = find_sources(paths)
         total = len(found.sources)
         files = tuple(
-            _inspect(source, parser, progress_of(progress, source, number, total))
+            _inspect(
+                _whole(source, found.sources), parser, progress_of(progress, source, number, total)
+            )
             for number, source in enumerate(found.sources, 1)
         )
     return Inspections(files, found.notes)
+
+
+def _whole(source: Source, sources: Sequence[Source]) -> Source:
+    """The file with the others of its reading, where it is of a saved run: none is read alone."""
+    part = part_of(source.label)
+    others = (
+        ()
+        if part is None
+        else tuple(
+            other
+            for other in sources
+            if other is not source and (of := part_of(other.label)) and of[0] == part[0]
+        )
+    )
+    return replace(source, companions=others)
 
 
 def _inspect(source: Source, wanted: str | None, report: Progress) -> Inspection:

@@ -11,6 +11,9 @@ from commscope.engine.cache import NoCache, ReadingCache
 from commscope.engine.grouping import grouped
 from commscope.engine.parallel import read_in_parallel
 from commscope.engine.reading import Outcome, RunProgress, progress_of, silent, try_source
+from commscope.engine.run import Run
+from commscope.engine.saved import named_apart, saved_beside
+from commscope.engine.saved_options import options_of
 from commscope.engine.twice import without_twice_read
 from commscope.engine.unprofiled import step_times
 from commscope.errors import CorruptTrace, FormatError, NoDeviceEvents, UnknownFormat, UsageError
@@ -39,6 +42,8 @@ class JobPaths:
 
 
 _NO_CACHE = NoCache()
+#: Formats that list the GPUs of their host with the links between them.
+_TELL_LINKS = ("rocprofv3_json", "rocpd")
 NOTHING = JobPaths()
 
 
@@ -57,7 +62,13 @@ class _Plan:
     chosen: tuple[tuple[Source, Parser], ...]
     others: tuple[_Other, ...]
     notes: tuple[Note, ...]
-    unprofiled_step_ns: int | None
+    step_times: tuple[int, ...]
+
+    @property
+    def tells_topology(self) -> bool:
+        """Whether links of the hosts may be found beside the traces, or in them."""
+        formats = {parser.name for _, parser in self.chosen}
+        return bool(self.others) or not formats.isdisjoint(_TELL_LINKS)
 
     def left_out(self, used: Collection[str] = ()) -> list[Note]:
         """A note on the files that were not read, but for those that were used otherwise."""
@@ -69,29 +80,57 @@ class _Plan:
         return [Note("files", f"left out, no trace: {_shown(names)}")] if names else []
 
 
-def load_trace(  # noqa: PLR0913 - what to read, and four ways to read it
+def read_run(
     paths: Sequence[str | os.PathLike[str]],
-    options: Options,
     *,
     beside: JobPaths = NOTHING,
     parser: str | None = None,
     progress: RunProgress = silent,
     cache: ReadingCache = _NO_CACHE,
-) -> Trace:
-    """Reads files, folders, patterns, archives or ``-`` into one trace.
+) -> Run:
+    """Reads files, folders, patterns, archives or ``-``, or what was saved of them.
 
     With it go the logs of its job and the topology of its hosts: those given, and those that lie
     beside the traces. Raises UsageError, FormatError or DataError (see ``commscope.errors``).
     """
     with open_session():
         plan = _plan(paths, parser)
+        saved = saved_beside([other.source for other in plan.others])
         found = _logs(plan, beside.logs, progress)
-        hosts = _topology(paths if plan.others else (), beside.topology, progress)
-        used = [] if found is None else [file.file for file in found.logs.files]
+        hosts = _topology(paths if plan.tells_topology else (), beside.topology, progress)
+        used = [*saved.labels]
+        used += [] if found is None else [file.file for file in found.logs.files]
         used += [] if hosts is None else hosts.files
         says = [Note("files", note) for note in (found.notes if found else ())]
-        trace = _read(plan, plan.left_out(used) + says, options, progress, cache)
-    return replace(trace, logs=None if found is None else found.logs, topology=hosts)
+        readings, notes = _read_all(plan.chosen, progress, cache)
+    return Run(
+        tuple(named_apart(readings)),
+        (*plan.notes, *plan.left_out(used), *says, *notes, *saved.notes),
+        None if found is None else found.logs,
+        hosts,
+        max((*plan.step_times, *saved.step_times), default=None),
+        saved.options,
+    )
+
+
+def trace_of(run: Run) -> Trace:
+    """The trace of what was read; raises DataError where it shows no activity of a GPU."""
+    options, roles = options_of(run.options)
+    trace = _normalized(run.readings, options)
+    trace = replace(
+        trace,
+        notes=(*run.notes, *trace.notes),
+        unprofiled_step_ns=run.unprofiled_step_ns,
+        logs=run.logs,
+        topology=run.topology,
+        roles=roles,
+    )
+    if run.logs is None or options.capture == "all":
+        # Between two captures there are calls whose kernels nobody recorded.
+        return trace
+    from commscope.normalize.named_by_log import name_by_log  # noqa: PLC0415
+
+    return name_by_log(trace, run.logs.tables)
 
 
 def _logs(
@@ -110,32 +149,12 @@ def _topology(
     given: Sequence[str | os.PathLike[str]],
     progress: RunProgress,
 ) -> Topology | None:
-    """The topology that lies beside traces, with that which is given: this must be one."""
+    """The topology that lies beside traces or in them, with that which is given."""
     if not given and not beside:
         return None
-    from commscope.engine.topology import find_topology, load_topology  # noqa: PLC0415
+    from commscope.engine.topology import topology_beside  # noqa: PLC0415
 
-    if given:
-        told = load_topology(given, progress)
-        return load_topology([*beside, *given], progress) if beside else told
-    return find_topology(beside, progress)
-
-
-def _read(
-    plan: _Plan,
-    says: Sequence[Note],
-    options: Options,
-    progress: RunProgress,
-    cache: ReadingCache,
-) -> Trace:
-    """The trace of a plan, with what is to be said of other files."""
-    readings, notes = _read_all(plan.chosen, progress, cache)
-    trace = _normalized(readings, options)
-    return replace(
-        trace,
-        notes=(*plan.notes, *says, *notes, *trace.notes),
-        unprofiled_step_ns=plan.unprofiled_step_ns,
-    )
+    return topology_beside(beside, given, progress)
 
 
 def _normalized(readings: Sequence[Reading], options: Options) -> Trace:
@@ -163,8 +182,8 @@ def _plan(paths: Sequence[str | os.PathLike[str]], wanted: str | None) -> _Plan:
         raise plan.nothing()
     notes = [Note("files", says) for says in found.notes]
     notes += [Note("files", f"left out: {error}") for error in plan.failed]
-    step_ns = max(plan.step_times, default=None)
-    return _Plan(tuple(grouped(plan.chosen)), tuple(plan.others), tuple(notes), step_ns)
+    step_times = tuple(plan.step_times)
+    return _Plan(tuple(grouped(plan.chosen)), tuple(plan.others), tuple(notes), step_times)
 
 
 @dataclass(slots=True)

@@ -8,12 +8,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from commscope.engine.reading import RunProgress, progress_of, silent
+from commscope.engine.saved import strangers
 from commscope.errors import UnknownFormat, UsageError
 from commscope.parsers.appearance import looks_like
 from commscope.parsers.base import Confidence
 from commscope.parsers.detect import opinions
 from commscope.parsers.opening import Source, open_blocks, open_session, read_head
 from commscope.parsers.rccl_log import LogFile, LogReader, Logs
+from commscope.parsers.saved.logs import is_part, is_saved_log, read_logs, together
 from commscope.parsers.sources import find_sources
 
 
@@ -53,14 +55,15 @@ def logs_beside(
     """
     found = find_sources(paths).sources if paths else ()
     twice = {source.path for source in found}
-    near = [s for s in sources if s.path not in twice and _may_be_log(s)]
+    near = [s for s in sources if s.path not in twice and (_may_be_log(s) or is_part(s))]
     labels = {source.label for source in near}
     given = [_renamed(source, labels) for source in found]
     loaded = _read([*near, *given], (), progress)
     named = {source.label for source in given}
     told = tuple(f"{name}: " for name in named)
     notes = tuple(note for note in loaded.notes if note.startswith(told)) if told else ()
-    if given and not any(file.file in named for file in loaded.logs.files):
+    is_read = any(file.file in named for file in loaded.logs.files) or any(map(is_part, given))
+    if given and not is_read:
         raise UnknownFormat(_nothing(notes))
     return LoadedLogs(loaded.logs, notes) if loaded.logs.files else None
 
@@ -74,10 +77,12 @@ def _renamed(source: Source, taken: Collection[str]) -> Source:
 
 
 def _read(sources: Sequence[Source], notes: Sequence[str], progress: RunProgress) -> LoadedLogs:
-    """The logs among the files, those without a record left out."""
+    """The logs among the files, those without a record left out, with those of saved runs."""
     reader, says, seen = LogReader(), list(notes), _Seen()
-    for number, source in enumerate(sources, 1):
-        report = progress_of(progress, source, number, len(sources))
+    saved = [read_logs(source, sources) for source in sources if is_saved_log(source)]
+    others = [source for source in strangers(sources) if not is_part(source)]
+    for number, source in enumerate(others, 1):
+        report = progress_of(progress, source, number, len(others))
         try:
             why_not = _why_no_log(source) or seen.why_again(source)
             file = None if why_not else reader.read(source, report)
@@ -90,7 +95,9 @@ def _read(sources: Sequence[Source], notes: Sequence[str], progress: RunProgress
         if why_not:
             says.append(why_not)
     logs = reader.finish()
-    return LoadedLogs(replace(logs, files=tuple(filter(_holds_records, logs.files))), tuple(says))
+    read = replace(logs, files=tuple(filter(_holds_records, logs.files)))
+    parts = [*saved, read] if read.files else saved
+    return LoadedLogs(together(parts) if parts else read, tuple(says))
 
 
 class _Seen:

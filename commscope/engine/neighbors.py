@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from commscope.engine.saved import strangers
 from commscope.errors import FormatError, UnknownFormat, UsageError
 from commscope.neighbor_schema import NEIGHBOR_TABLES
 from commscope.parsers import flight_recorder, inspector, perf_tests, ras
@@ -54,7 +55,7 @@ def load_neighbors(paths: Sequence[str | os.PathLike[str]]) -> Neighbors | None:
     """
     reader = _Reader()
     with open_session():
-        for source in find_sources(paths).sources:
+        for source in strangers(find_sources(paths).sources):
             reader.read(source)
     return reader.finish()
 

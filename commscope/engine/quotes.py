@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from commscope.errors import UsageError
 from commscope.parsers.opening import Source, open_blocks, open_session
+from commscope.parsers.rccl_log import Logs
 from commscope.parsers.rccl_log.lines import Lines
 from commscope.secrets_filter import MOST_LOOKED_AT, without_secrets
 
@@ -19,6 +20,17 @@ _TELLING = re.compile(rb"NCCL |\[FATAL ERROR\]|[Ww]atchdog|\[PG |version")
 _HEAD = re.compile(
     r"(?:\[\d{4}-\d\d-\d\d[^\]]{0,30}\] ?)?(?<![\w.-])[\w.-]{1,255}:\d{1,10}:\d{1,10} |NCCL [A-Z]+ "
 )
+
+
+def texts_of(logs: Logs, wanted: Mapping[str, Collection[int]]) -> dict[tuple[str, int], str]:
+    """The text of lines of logs, by name of the file and number, as ``quoted_lines`` finds it.
+
+    Of a saved run those are known that were quoted as it was saved.
+    """
+    kept = {
+        place: text for place, text in logs.quotes.items() if place[1] in wanted.get(place[0], ())
+    }
+    return {**kept, **quoted_lines(logs.sources, wanted)}
 
 
 def quoted_lines(

@@ -16,12 +16,14 @@ from commscope.parsers.opening import Source, open_session, read_head
 from commscope.parsers.sources import find_sources
 from commscope.parsers.topology import MOST_BYTES, formats_of, read_topology
 from commscope.parsers.topology.rows import TopologyFile
+from commscope.parsers.topology.traces import lists_agents, read_agents
 from commscope.topology.merge import merge
 from commscope.topology.model import Topology
 
 _KNOWN = (
     "what can be read: output of rocm-smi, amd-smi, nvidia-smi topo -m, rocminfo and hipconfig, "
-    "files of NCCL_TOPO_DUMP_FILE and NCCL_GRAPH_DUMP_FILE, folders of commscope env --save"
+    "files of NCCL_TOPO_DUMP_FILE and NCCL_GRAPH_DUMP_FILE, folders of commscope env --save, and "
+    "JSON and databases of rocprofv3"
 )
 
 
@@ -54,6 +56,7 @@ def find_topology(
 ) -> Topology | None:
     """The topology that lies among other files, such as traces; null where there is none.
 
+    Traces of rocprofv3 that list their host's agents tell it themselves.
     Files that are no topology go without a note; pipes and standard input, which can be read once
     only, are left to others. Raises UsageError where something given is missing.
     """
@@ -63,6 +66,22 @@ def find_topology(
         return None
     topology = merge(found.files)
     return replace(topology, notes=(*topology.notes, *found.damaged))
+
+
+def topology_beside(
+    beside: Sequence[str | os.PathLike[str]],
+    given: Sequence[str | os.PathLike[str]],
+    progress: RunProgress = silent,
+) -> Topology | None:
+    """The topology that lies beside traces or in them, with that which is given.
+
+    Raises as ``load_topology`` where what is given is none.
+    """
+    stored = [path for path in beside if _is_stored(path)]
+    if not given:
+        return find_topology(stored, progress)
+    told = load_topology(given, progress)
+    return load_topology([*stored, *given], progress) if stored else told
 
 
 def _is_stored(path: str | os.PathLike[str]) -> bool:
@@ -90,6 +109,9 @@ def _add(found: _Found, source: Source, progress: Progress) -> None:
     if formats:
         data = read_whole(source, MOST_BYTES, progress)
         found.files.extend(read_topology(data, source.label, formats))
-    else:
+        return
+    listed = read_agents(source, head) if lists_agents(head) else []
+    found.files.extend(listed)
+    if not listed:
         looks = looks_like(head, source.size)
         found.others.append(f"{source.label}: is {looks}, on no topology of a host")

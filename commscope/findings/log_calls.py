@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from commscope.columns import NONE, Int64, codes, int64
-from commscope.logs.communicators import Communicator
+from commscope.normalize.logged_communicators import Communicator
 
 #: Operations of two ranks only: others need not make them.
 _OF_TWO = {"send", "recv"}

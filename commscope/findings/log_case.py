@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from commscope.columns import NONE, Bool, Int64, at, int64, where_word
 from commscope.findings.log_calls import Member, callers
 from commscope.findings.model import Quote
-from commscope.logs.communicators import Communicator, group_communicators
 from commscope.logs.summary import HARMLESS, LogSummary
 from commscope.logs.tallies import tally
+from commscope.normalize.logged_communicators import Communicator, group_communicators
 
 if TYPE_CHECKING:
     from commscope.parsers.rccl_log import Logs

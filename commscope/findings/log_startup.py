@@ -12,7 +12,7 @@ from commscope.findings.log_sources import NCCL_TROUBLE, XGMI_BLOG
 from commscope.findings.log_warnings import messages
 from commscope.findings.model import Advice, Grade, Measured, Quote
 from commscope.findings.rule import NOTHING, Limit, LogDraft, LogRule, Outcome, Rule
-from commscope.logs.communicators import Communicator
+from commscope.normalize.logged_communicators import Communicator
 from commscope.units import percent, span
 from commscope.wording import counted, rank_list
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from commscope.analysis.across import Across
 from commscope.analysis.communicators import Communicator as TraceCommunicator
 from commscope.columns import int64
-from commscope.joined.processes import Processes
+from commscope.normalize.logged_processes import Processes
 
 #: (operation, bytes as nccl-tests counts them)
 Sized = tuple["str | None", "int | None"]

@@ -10,14 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from commscope.columns import Bool, Int64
+from commscope.columns import Int64
+from commscope.normalize.stretches import ANY, whole_stretches
 
-Words = npt.NDArray[np.uint64]
 _NOWHERE = np.empty(0, np.int64)
-#: Any collective: the trace does not tell its operation or size.
-ANY = -1
 #: A trace that lacks more of what was logged than this share is not compared further.
 _MOST_LACKING = 0.34
 #: Work in Python steps that looking for a stretch with holes may take.
@@ -40,70 +37,13 @@ class Aligned:
 
 def align(shown: Int64, logged: Int64) -> Aligned:
     """Compares numbers that stand for operation and size; ``ANY`` in ``shown`` fits all."""
-    shifts = _shifts(shown, logged)
+    shifts = whole_stretches(shown, logged)
     if len(shifts) == 1:
         return Aligned(1, shifts[0] + np.arange(len(shown)), _NOWHERE)
     none = np.full(len(shown), -1)
     if len(shifts) or not len(shown):
         return Aligned(len(shifts), none, _NOWHERE)
     return _with_holes(shown, logged) or Aligned(0, none, _NOWHERE)
-
-
-def _shifts(shown: Int64, logged: Int64) -> Int64:
-    """Where the whole stretch fits without a hole: run by run of what is known, all places at once.
-
-    Runs are compared by sums of random numbers, in 64 bits: training repeats itself, so comparing
-    call by call would take their product.
-    """
-    runs = _known_runs(shown)
-    if not runs or len(logged) < len(shown):
-        return _NOWHERE
-    sums = _Sums.of(logged, int(max(shown.max(), logged.max(initial=0))) + 1)
-    places = np.arange(len(logged) - len(shown) + 1)
-    for first, last in runs:
-        places = places[sums.hold(shown[first:last], places + first)]
-    known = np.flatnonzero(shown != ANY)
-    if len(places) == 1 and not np.array_equal(logged[places[0] + known], shown[known]):
-        return _NOWHERE
-    return places
-
-
-def _known_runs(shown: Int64) -> list[tuple[int, int]]:
-    """Runs without ``ANY``, the longest first."""
-    edges = np.flatnonzero(
-        np.diff(np.concatenate(([False], shown != ANY, [False])).astype(np.int8))
-    )
-    runs = list(zip(edges[::2].tolist(), edges[1::2].tolist()))
-    return sorted(runs, key=lambda run: run[0] - run[1])
-
-
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """Sums of the random numbers of calls, each times a power: of two equal runs they are equal.
-
-    All is modulo 2**64.
-    """
-
-    numbers: Words  #: the random number of each kind of call
-    powers: Words
-    before: Words  #: the sum of all calls before each place
-
-    @classmethod
-    def of(cls, logged: Int64, kinds: int) -> _Sums:
-        random = np.random.default_rng(0).integers(1, 1 << 63, kinds + 1, np.uint64)
-        numbers, base = random[:-1], random[-1] | np.uint64(1)
-        powers = np.full(len(logged) + 1, base, np.uint64)
-        powers[0] = 1
-        powers = np.cumprod(powers, dtype=np.uint64)
-        before = np.zeros(len(logged) + 1, np.uint64)
-        np.cumsum(numbers[logged] * powers[:-1], out=before[1:])
-        return cls(numbers, powers, before)
-
-    def hold(self, run: Int64, places: Int64) -> Bool:
-        """At which of the places the run stands."""
-        wanted = (self.numbers[run] * self.powers[: len(run)]).sum(dtype=np.uint64)
-        found = self.before[places + len(run)] - self.before[places]
-        return np.asarray(found == wanted * self.powers[places])
 
 
 def _with_holes(shown: Int64, logged: Int64) -> Aligned | None:

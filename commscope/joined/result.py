@@ -15,11 +15,12 @@ from commscope.analysis.result import Analysis
 from commscope.columns import Int64, codes, int64
 from commscope.joined.classes import Classes, Logged, classes_of, logged_sizes
 from commscope.joined.groups import Group, LoggedGroups, match_groups
-from commscope.joined.order import ANY, Aligned, align
+from commscope.joined.order import Aligned, align
 from commscope.joined.places import Places
-from commscope.joined.processes import Processes, match_processes
 from commscope.joined.transports import UNKNOWN, Route, Routes
-from commscope.logs.communicators import Grouped, group_communicators
+from commscope.normalize.logged_communicators import Grouped, group_communicators
+from commscope.normalize.logged_processes import Processes, match_processes
+from commscope.normalize.stretches import ANY
 from commscope.topology import Topology
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from commscope.columns import int64
-from commscope.logs.communicators import Communicator, group_communicators
 from commscope.logs.tallies import tally
+from commscope.normalize.logged_communicators import Communicator, group_communicators
 
 if TYPE_CHECKING:
     from commscope.parsers.rccl_log import LogFile, Logs

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import NONE, Bool, Int64, int64, nullable, where_word
+from commscope.columns import NONE, Bool, Int64, at, int64, nullable, where_word
 from commscope.normalize.parts import Tables, with_column
 from commscope.schema import Flag
 
@@ -17,17 +17,17 @@ _GRAPH = re.compile(r"GraphLaunch")
 def link_launches(tables: Tables) -> Tables:
     """The tables with ``launch_ns`` where the call is known, and graph replays flagged."""
     events, host = tables.events, tables.host
-    starts = int64(host, "start_ns")
-    call = _call_of(int64(events, "correlation"), int64(host, "correlation"), starts)
-    launch = np.append(starts, NONE)[call]
+    call = call_of(int64(events, "correlation"), host)
+    launch = at(int64(host, "start_ns"), call, NONE)
     flags = np.asarray(events.column("flags").to_numpy()).copy()
     flags[_is_graph_launch(host)[call] & _shared(call)] |= Flag.GRAPH
     events = with_column(events, "launch_ns", nullable(launch))
     return Tables(with_column(events, "flags", pa.array(flags)), host, tables.collectives)
 
 
-def _call_of(wanted: Int64, ids: Int64, starts: Int64) -> Int64:
+def call_of(wanted: Int64, host: pa.Table) -> Int64:
     """For each correlation the row of the earliest call with it; -1 where there is none."""
+    ids, starts = int64(host, "correlation"), int64(host, "start_ns")
     order = np.lexsort((starts, ids))
     order = order[ids[order] != NONE]
     if not len(order):

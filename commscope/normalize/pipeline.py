@@ -17,6 +17,7 @@ from commscope.errors import NoDeviceEvents, UsageError
 from commscope.normalize.captures import choose_captures
 from commscope.normalize.classification import classify
 from commscope.normalize.launches import link_launches
+from commscope.normalize.named_by_marker import name_by_markers
 from commscope.normalize.options import Options
 from commscope.normalize.parts import Part, Tables, is_base
 from commscope.normalize.ranks import split_ranks
@@ -96,7 +97,7 @@ def _prepare(part: Part, options: Options) -> _Prepared:
     linked = link_launches(replace(part.tables, host=host))
     events, repair = repair_events(linked.events, part.rank)
     classified = classify(Tables(events, linked.host, linked.collectives), options.patterns)
-    tables = on_wall_clock(classified.tables, part.base_ns)
+    tables = on_wall_clock(name_by_markers(classified.tables), part.base_ns)
     tables, classes = by_start(tables, classified.of_event)
     host_steps = find_host_steps(tables.events, tables.host, classes, options.step_marker)
     return _Prepared(part, tables, classes, host_steps, repair, tuple(_time_notes(part, wrong)))

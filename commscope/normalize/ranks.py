@@ -55,7 +55,7 @@ def split_ranks(
 def _choose_ranks(processes: Sequence[Process], given: Mapping[int, str]) -> list[_Known]:
     by_file = _given_ranks(processes, given)
     found = [_known_rank(process, by_file) for process in processes]
-    guessed = _varying_numbers([p.file for p, known in zip(processes, found) if known is None])
+    guessed = varying_numbers([p.file for p, known in zip(processes, found) if known is None])
     taken = {known.rank for known in found if known} | set(guessed.values())
     assumed = _unused(taken, 0)
     # Launchers and loaders of data are processes too: they must take no rank of the others.
@@ -126,7 +126,7 @@ def rank_in_name(file: str) -> int | None:
     return None
 
 
-def _varying_numbers(files: Sequence[str]) -> dict[str, int]:
+def varying_numbers(files: Sequence[str]) -> dict[str, int]:
     """Ranks of files whose names differ in one number, which counts from 0: worker0, worker1.
 
     Numbers that do not are something else: a process, a time, a step of the training.

@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from commscope.classify import canonical_op, dtype_bytes
-from commscope.columns import NONE, Int64
+from commscope.columns import NONE, Int64, at
+from commscope.intervals import innermost
 from commscope.parsers.kineto.decode import Args, Scalar
 from commscope.parsers.kineto.rows import MAX_RANK, Columns, integer, integers, ranks
 from commscope.schema import PARSED_COLLECTIVES, table_of
@@ -97,9 +97,10 @@ def match_annotations(
         return []
     found = np.full(len(rows), NONE, np.int64)
     for on_track, over_it in _by_track(events.where(is_open), annotations):
-        found[on_track] = _innermost(
-            events.column("start_ns")[rows[on_track]], annotations, over_it
-        )
+        begin = annotations.column("start_ns")[over_it]
+        end = begin + annotations.column("dur_ns")[over_it]
+        inner = innermost(events.column("start_ns")[rows[on_track]], begin, end)
+        found[on_track] = at(annotations.column("name")[over_it], inner, NONE)
     return [
         Known(row, Args(op=names[name]), "annotation")
         for row, name in zip(rows.tolist(), found.tolist())
@@ -121,33 +122,6 @@ def _split(group: Int64, count: int) -> list[Int64]:
     """The rows of each group."""
     order = np.argsort(group, kind="stable")
     return np.split(order, np.searchsorted(group[order], np.arange(1, count)))
-
-
-def _innermost(starts: Int64, annotations: Columns, rows: Int64) -> Int64:
-    """The name of the annotation begun last of those that still run, else ``NONE``."""
-    begin = annotations.column("start_ns")[rows]
-    end = begin + annotations.column("dur_ns")[rows]
-    times = np.unique(np.concatenate((begin, end)))
-    inner = np.array(_running(times.tolist(), begin.tolist(), end.tolist()), np.int64)
-    name = np.append(annotations.column("name")[rows], NONE)
-    # Before the first time none runs, nor does at the last one.
-    at = np.searchsorted(times, starts, "right") - 1
-    return np.asarray(name[np.append(inner, -1)[at]])
-
-
-def _running(times: Sequence[int], begin: Sequence[int], end: Sequence[int]) -> list[int]:
-    """Which span begun last still runs from each time on; -1 where none does."""
-    waiting = sorted(range(len(begin)), key=begin.__getitem__, reverse=True)
-    running: list[tuple[int, int]] = []  #: a heap of spans, begun last first
-    found = []
-    for time in times:
-        while waiting and begin[waiting[-1]] <= time:
-            span = waiting.pop()
-            heappush(running, (-begin[span], -span))
-        while running and end[-running[0][1]] <= time:
-            heappop(running)
-        found.append(-running[0][1] if running else -1)
-    return found
 
 
 def _size_bytes(args: Args) -> int | None:

@@ -51,6 +51,8 @@ class Logs:
     processes: tuple[LogProcess, ...]  #: those whose records tell their id
     tables: dict[str, pa.Table]
     sources: dict[str, Source] = field(default_factory=dict, repr=False)  #: by name of the file
+    #: Lines whose files are gone, by name of the file and number: those of a saved run.
+    quotes: dict[tuple[str, int], str] = field(default_factory=dict, repr=False)
 
 
 class LogReader:

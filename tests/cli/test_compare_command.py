@@ -38,6 +38,18 @@ def test_the_name_of_the_file_says_the_format(runs, call, tmp_path: Path) -> Non
     assert (tmp_path / "out.md").read_text().startswith("<!-- commscope compare -->")
 
 
+def test_html_is_written(runs, call, tmp_path: Path) -> None:
+    assert call("compare", *runs, "-o", tmp_path / "out.html").code == 0
+    page = (tmp_path / "out.html").read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<h1>From a to b</h1>" in page
+
+
+def test_a_name_that_promises_another_format_is_refused(runs, refused, tmp_path: Path) -> None:
+    told = refused(2, "compare", *runs, "-o", tmp_path / "out.pdf")
+    assert "cannot write .pdf; name it .json, .txt, .md or .html" in told
+
+
 def test_more_runs_a_side(runs, call) -> None:
     base, new = runs
     out = call("compare", base, new, "--base", new, "--new", base, "--format", "json").out

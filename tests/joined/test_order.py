@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commscope.joined.order import ANY, align
+from commscope.joined.order import align
+from commscope.normalize.stretches import ANY
 
 numbers = st.lists(st.integers(0, 2), max_size=12)
 shown_numbers = st.lists(st.integers(ANY, 2), min_size=1, max_size=5)

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
-from functools import cache
-from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
-from markupsafe import Markup
-
-from commscope._version import __version__
 from commscope.report.html import opening
 from commscope.report.html.about_tables import about_tables, checks_table, facts, missing
 from commscope.report.html.comm_tables import (
@@ -20,6 +11,7 @@ from commscope.report.html.comm_tables import (
     communicator_tables,
     waiting_tables,
 )
+from commscope.report.html.document import document, sentences
 from commscope.report.html.heat import heat
 from commscope.report.html.log_tables import log_notes, log_tables
 from commscope.report.html.run_tables import kernel_tables, run_tables, withheld_kernels
@@ -29,83 +21,26 @@ from commscope.report.model import Report
 from commscope.sanitize import shortened
 from commscope.wording import counted
 
-_MOST_TITLE = 120
-_MOST_TEXT = 2_000
-_UNIT = re.compile(r"(?<=\d) (?=(?:%|[num]?s\b|[kMG]?B\b))")
-_POLICY = (
-    "default-src 'none'; script-src 'sha256-{script}'; style-src 'unsafe-inline'; "
-    "img-src data:; base-uri 'none'; form-action 'none'"
-)
-
 
 def render(report: Report, *, title: str = "Communication report") -> str:
     """The report as one HTML file that needs nothing from outside, equal for equal input.
 
     ``title`` heads the page, such as the name of the run.
     """
-    views = {**_head(report, title), **_pictures(report), **_sections(report), "parts": PARTS}
-    return _page().render(views)
+    views = {**_head(report), **_pictures(report), **_sections(report), "parts": PARTS}
+    return document("page.html", title, views)
 
 
-@cache
-def _page() -> Template:
-    environment = Environment(
-        loader=FunctionLoader(_text),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_harmless,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["prose"] = _prose
-    return environment.get_template("page.html")
-
-
-def _text(name: str) -> str:
-    folder = resources.files("commscope.report.html") / "templates"
-    return (folder / name).read_text(encoding="utf-8")
-
-
-def _harmless(value: Any) -> Any:
-    """All text that goes into the page passes here, and is escaped after it.
-
-    What the templates mark as safe is made of numbers alone, or a file of this package.
-    """
-    return value if isinstance(value, Markup) or not isinstance(value, str) else _cut(value)
-
-
-def _cut(text: str) -> str:
-    return shortened(text, _MOST_TEXT)
-
-
-def _prose(text: str) -> str:
-    """Sentences in which no line ends between a number and its unit."""
-    return _UNIT.sub("\u00a0", text)
-
-
-def _head(report: Report, title: str) -> dict[str, Any]:
-    script, style = _text("report.js").strip(), _text("report.css").strip()
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+def _head(report: Report) -> dict[str, Any]:
     return {
-        "title": shortened(title, _MOST_TITLE),
         "about": _about(report),
-        "policy": _POLICY.format(script=digest),
-        "script": Markup(script),
-        "style": Markup(style),
-        "version": __version__,
-        "verdict": _verdict(report.summary.verdict),
+        "verdict": sentences(report.summary.verdict),
         "trust": report.trust.verdict,
         "trust_line": report.trust_line.partition(": ")[2],
         "numbers": opening.numbers(report),
         "findings": opening.findings(report),
         "findings_left_out": opening.findings_left_out(report),
     }
-
-
-def _verdict(says: str) -> tuple[str, str]:
-    """The first sentence, and the rest."""
-    first, end, rest = says.partition(". ")
-    return first + end.strip(), rest
 
 
 def _about(report: Report) -> list[str]:

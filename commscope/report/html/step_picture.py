@@ -38,8 +38,12 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class StepPicture:
-    """Paths by lane, lines of waiting, the last arrival, and the ticks of time."""
+    """Paths by lane, lines of waiting, the last arrival, and the ticks of time.
 
+    ``name`` is its own on the page; the step is over at ``end`` where that is not the width.
+    """
+
+    name: str
     title: str
     says: str
     describes: str
@@ -51,17 +55,22 @@ class StepPicture:
     waiting: tuple[Waiting, ...]
     last: float | None
     last_says: str
+    end: float | None
     times: tuple[Tick, ...]
     note: str
     numbers: Table | None
 
 
-def step_picture(worst: WorstStep) -> StepPicture:
-    """The picture of the step."""
+def step_picture(
+    worst: WorstStep, *, name: str = "worst", length_ns: int | None = None
+) -> StepPicture:
+    """The picture of the step; its width stands for ``length_ns``, or else for all of the step."""
     place = {row["rank"]: number for number, row in enumerate(worst.ranks)}
-    draw = _Scale(worst.start_ns, worst.end_ns)
-    found = worst.waited_for
+    length = length_ns or worst.end_ns - worst.start_ns
+    draw = _Scale(worst.start_ns, length)
+    found, end = worst.waited_for, draw.x(worst.end_ns)
     return StepPicture(
+        name=name,
         title="The whole trace" if worst.step is None else f"The worst step: {worst.step}",
         says=worst.says[:1].upper() + worst.says[1:] + ".",
         describes=_describes(worst),
@@ -73,17 +82,18 @@ def step_picture(worst: WorstStep) -> StepPicture:
         waiting=tuple(_waiting(found, place, draw)) if found else (),
         last=round(100 * draw.x(found.last_arrival_ns) / WIDTH, 2) if found else None,
         last_says=_last(found) if found else "",
-        times=tuple(time_ticks(worst.end_ns - worst.start_ns, 6)),
+        end=end if end < WIDTH else None,
+        times=tuple(time_ticks(length, 6)),
         note=_note(worst),
-        numbers=_numbers(worst),
+        numbers=_numbers(worst, f"{name}-step"),
     )
 
 
 class _Scale:
     """From times to the width of the picture."""
 
-    def __init__(self, start_ns: int, end_ns: int) -> None:
-        self._start, self._length = start_ns, max(end_ns - start_ns, 1)
+    def __init__(self, start_ns: int, length_ns: int) -> None:
+        self._start, self._length = start_ns, max(length_ns, 1)
 
     def x(self, at_ns: int) -> float:
         return round(min(max(WIDTH * (at_ns - self._start) / self._length, 0), WIDTH), 1)
@@ -104,12 +114,15 @@ def _paths(worst: WorstStep, place: dict[int, int], draw: _Scale) -> Iterator[tu
 
 
 def _stretch(row: dict[str, Any], top: int, draw: _Scale) -> str:
-    """A box as high as the share of it that is busy, standing on the foot of its lane."""
-    x, end = draw.x(row["start_ns"]), draw.x(row["start_ns"] + row["dur_ns"])
+    """A box as high as the share of it that is busy, standing on the foot of its lane.
+
+    Thousands of them are most of a page: they are told in whole numbers, and close by themselves.
+    """
+    x, end = (round(draw.x(row["start_ns"] + after)) for after in (0, row["dur_ns"]))
     share = row["covered_ns"] / max(row["dur_ns"], 1)
     height = _LANE if share > _FULL else max(round(_LANE * share), 1)
-    wide = f"{max(end - x, 0.5):.4g}"
-    return f"M{x:g} {top + _LANE - height}h{wide}v{height}h-{wide}z"
+    wide = max(end - x, 1)
+    return f"M{x} {top + _LANE - height}h{wide}v{height}h-{wide}"
 
 
 def _waiting(found: WaitedFor, place: dict[int, int], draw: _Scale) -> Iterator[Waiting]:
@@ -152,7 +165,7 @@ def _note(worst: WorstStep) -> str:
     return " ".join(parts)
 
 
-def _numbers(worst: WorstStep) -> Table | None:
+def _numbers(worst: WorstStep, name: str) -> Table | None:
     """The same in numbers."""
     columns = [
         Column("rank", count("rank")),
@@ -166,7 +179,7 @@ def _numbers(worst: WorstStep) -> Table | None:
             Column("arrives after the first", time("late_ns")),
             Column("waits there", time("wait_ns")),
         ]
-    return table("worst-step", "The same in numbers", columns, _rows(worst))
+    return table(name, "The same in numbers", columns, _rows(worst))
 
 
 def _rows(worst: WorstStep) -> Iterator[dict[str, Any]]:

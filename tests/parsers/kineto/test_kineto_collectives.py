@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import TraceBuilder, read_bytes, torch2
-from hypothesis import given
-from hypothesis import strategies as st
 
 from commscope.parsers.base import Reading
-from commscope.parsers.kineto.collectives import _running
 
 KERNEL = "ncclDevKernel_Generic"
 
@@ -79,19 +75,6 @@ def test_annotation_without_a_possible_time_names_nothing(tmp_path: Path) -> Non
     trace.gpu_annotation("nccl:all_gather", "?", 10).kernel(KERNEL, 15)
 
     assert known(trace, tmp_path) == {}
-
-
-@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=8))
-def test_span_begun_last_of_those_that_run(spans: Sequence[tuple[int, int]]) -> None:
-    begin, end = [b for b, _ in spans], [b + length for b, length in spans]
-    times = sorted({*begin, *end})
-
-    found = _running(times, begin, end)
-
-    for time, span in zip(times, found):
-        running = [b for b, e in zip(begin, end) if b <= time < e]
-        assert (span >= 0) == bool(running)
-        assert not running or (begin[span], end[span] > time) == (max(running), True)
 
 
 @pytest.mark.parametrize(
