@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+# Files of tests run side by side, on all cores; SIDE_BY_SIDE= runs one after the other.
+SIDE_BY_SIDE ?= -n auto --dist loadfile
 BENCH_ARGS ?=
 BENCH_SIZES ?= 200 1000
 # The lowest versions have wheels for Python 3.10 and 3.11 only; the first one at hand is taken.
@@ -25,7 +27,7 @@ demo: .venv/.installed ## install into .venv and analyse a bundled trace
 	.venv/bin/commscope analyze sample_traces/ddp_straggler
 
 test: .venv/.test ## run the test suite (PYTEST_ARGS="-k name")
-	.venv/bin/pytest $(PYTEST_ARGS)
+	.venv/bin/pytest $(SIDE_BY_SIDE) $(PYTEST_ARGS)
 
 lint: .venv-dev/.installed sizes layers ## check style, format, sizes and layers
 	.venv-dev/bin/ruff check .

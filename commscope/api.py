@@ -59,12 +59,10 @@ def load(  # noqa: PLR0913 - one argument an option
 
     Args:
         paths: files, folders, glob patterns, archives, or ``-`` for standard input.
-        logs: those of RCCL or NCCL from the same job; logs that lie beside the traces are taken
-            without being named.
+        logs: of RCCL or NCCL, from the same job; those beside the traces are taken unasked.
         topology: of the hosts: output of rocm-smi, amd-smi and the like, dumps of the library, or
             what ``commscope env --save`` saved; found beside the traces too.
-        counters: profiles of omniperf or rocprof-compute: what binds kernels that communication
-            slows.
+        counters: profiles of omniperf, rocprof-compute or rocprofv3: what binds slowed kernels.
         patterns: ``CLASS=REGEX`` or ``FAMILY=REGEX``, before the built-in ones.
         ranks: rank -> file, where the files do not tell.
         capture: number of the capture from 0 (oldest), ``"all"``; null: the newest complete one.

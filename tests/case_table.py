@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from typing import Any
 
 HEADER = (
     "ours in us, %, ms or pieces (less the verified figure, = where equal); behind a |, what ours "
@@ -59,6 +60,18 @@ class CaseTable:
     def add(self, file: str, row: Row) -> None:
         """One more figure of a file."""
         self.rows.setdefault(file, []).append(row)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in plain lists and dictionaries."""
+        rows = {file: [astuple(row) for row in rows] for file, rows in self.rows.items()}
+        return {"rows": rows, "withheld": dict(self.withheld), "tables": self.tables}
+
+    def take(self, other: dict[str, Any]) -> None:
+        """Adds what another process collected."""
+        for file, rows in other["rows"].items():
+            self.rows.setdefault(file, []).extend(Row(*row) for row in rows)
+        self.withheld.update(other["withheld"])
+        self.tables += other["tables"]
 
     def lines(self) -> Iterator[str]:
         """One line a file."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from case_table import HEADER, CaseTable
@@ -48,6 +49,21 @@ def golden(pytestconfig: pytest.Config) -> Callable[[str, str], None]:
 def case_table(pytestconfig: pytest.Config) -> CaseTable:
     """The table of verified figures that is printed when the run ends."""
     return pytestconfig.stash[_TABLE]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A process that runs a part of the tests hands its rows to the one that prints them."""
+    output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["case_table"] = session.config.stash[_TABLE].to_dict()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Takes over the rows of a process that ended; one that died has none."""
+    rows = getattr(node, "workeroutput", {}).get("case_table")
+    if rows is not None:
+        node.config.stash[_TABLE].take(rows)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

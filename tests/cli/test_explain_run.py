@@ -1,4 +1,4 @@
-"""``commscope explain`` of a run: the numbers are those of the report, and what is missing is said."""
+"""``commscope explain`` of a run: the numbers are those of the report; what is missing is said."""
 
 from __future__ import annotations
 
