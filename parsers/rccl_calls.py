@@ -7,8 +7,10 @@ the calls and groups must be as many as the kernels, and go by their order.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,11 +19,15 @@ from commscope.classify import NO_PATTERNS, ActivityClass, canonical_op, classes
 from commscope.columns import NONE, Bool, Int64
 from commscope.parsers.device_tables import Activities, Calls
 from commscope.parsers.kineto.rows import Words
+from commscope.parsers.rccl_arguments import Arguments, Told, combined, told_by
 from commscope.schema import PARSED_COLLECTIVES, table_of
 
 _PREFIX = "nccl"
+_NOTHING = Told()
 _GROUP_START, _GROUP_END = "ncclGroupStart", "ncclGroupEnd"
 _PAIRS = {"send", "recv", "send_recv"}
+#: What arguments tell of a kernel, as columns of COLLECTIVES.
+_TOLD = ("bytes", "dtype", "comm", "group_size", "peer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +38,12 @@ class _Unit:
     start_ns: int
     end_ns: int
     op: str | None  #: null: none, or several unlike
+    calls: tuple[int, ...]  #: rows of the collectives
 
 
-def collectives_of(activities: Activities, calls: Calls, words: Words) -> pa.Table:
+def collectives_of(
+    activities: Activities, calls: Calls, words: Words, arguments: Arguments
+) -> pa.Table:
     """PARSED_COLLECTIVES of the communication kernels whose RCCL calls are known."""
     rows = np.flatnonzero(_is_communication(activities, words))
     units = list(_units(calls, list(words)))
@@ -43,18 +52,21 @@ def collectives_of(activities: Activities, calls: Calls, words: Words) -> pa.Tab
     unit = _by_launch(activities.correlation[rows], calls, units)
     if (unit < 0).all():
         unit = _by_order(activities.start_ns[rows], units)
-    found = [(row, op) for row, u in zip(rows.tolist(), unit.tolist()) if (op := _op(units, u))]
-    columns: dict[str, Sequence[object]] = {
+    found = [(row, u) for row, u in zip(rows.tolist(), unit.tolist()) if u >= 0 and units[u].op]
+    told = told_by(_in_time(calls, list(words)), arguments) if arguments.of_call else {}
+    kernels = Counter(u for _, u in found)
+    says = {
+        u: combined([told.get(row, _NOTHING) for row in units[u].calls], kernels[u])
+        for u in kernels
+    }
+    columns: dict[str, Sequence[Any]] = {
         name: [None] * len(found) for name in PARSED_COLLECTIVES.names
     }
     columns["event"] = [row for row, _ in found]
-    columns["op"] = [op for _, op in found]
+    columns["op"] = [units[u].op for _, u in found]
     columns["source"] = ["record"] * len(found)
+    columns |= {name: [getattr(says[u], name) for _, u in found] for name in _TOLD}
     return table_of(columns, PARSED_COLLECTIVES, "RCCL calls")
-
-
-def _op(units: Sequence[_Unit], number: int) -> str | None:
-    return units[number].op if number >= 0 else None
 
 
 def _is_communication(activities: Activities, words: Words) -> Bool:
@@ -62,10 +74,22 @@ def _is_communication(activities: Activities, words: Words) -> Bool:
     return np.asarray(classes[activities.name] == ActivityClass.COMMUNICATION)
 
 
+def _rccl_rows(calls: Calls, words: Sequence[str]) -> Int64:
+    is_rccl = np.array([word.startswith(_PREFIX) for word in words], np.bool_)
+    return np.flatnonzero(is_rccl[calls.name])
+
+
+def _in_time(calls: Calls, words: Sequence[str]) -> Iterator[tuple[int, str, int]]:
+    """Row, name and correlation of the calls of RCCL, as they began."""
+    rows = _rccl_rows(calls, words)
+    rows = rows[np.argsort(calls.start_ns[rows], kind="stable")]
+    names = (words[code] for code in calls.name[rows].tolist())
+    return zip(rows.tolist(), names, calls.correlation[rows].tolist())
+
+
 def _units(calls: Calls, words: Sequence[str]) -> Iterator[_Unit]:
     """The units of every thread, in order of start on each."""
-    is_rccl = np.array([word.startswith(_PREFIX) for word in words], np.bool_)
-    rows = np.flatnonzero(is_rccl[calls.name])
+    rows = _rccl_rows(calls, words)
     order = rows[np.lexsort((-calls.end_ns[rows], calls.start_ns[rows], calls.thread[rows]))]
     thread = calls.thread[order]
     for of_thread in np.split(order, np.flatnonzero(np.diff(thread)) + 1):
@@ -74,10 +98,11 @@ def _units(calls: Calls, words: Sequence[str]) -> Iterator[_Unit]:
 
 
 def _units_of_thread(calls: Calls, rows: Int64, words: Sequence[str]) -> Iterator[_Unit]:
-    depth, begin, ops, reach = 0, 0, set[str](), NONE
+    depth, begin, reach = 0, 0, NONE
+    group: list[tuple[int, str]] = []  #: row and operation of each call in it
     thread = int(calls.thread[rows[0]])
-    columns = (calls.name[rows], calls.start_ns[rows], calls.end_ns[rows])
-    for code, start, end in zip(*(column.tolist() for column in columns)):
+    columns = (rows, calls.name[rows], calls.start_ns[rows], calls.end_ns[rows])
+    for row, code, start, end in zip(*(column.tolist() for column in columns)):
         if start < reach:  # a call inside another one
             continue
         name = words[code]
@@ -85,15 +110,16 @@ def _units_of_thread(calls: Calls, rows: Int64, words: Sequence[str]) -> Iterato
             depth, begin = depth + 1, begin if depth else start
         elif name == _GROUP_END:
             depth = max(depth - 1, 0)
-            if not depth and ops:
-                yield _Unit(thread, begin, end, _one(ops))
-                ops = set()
+            if not depth and group:
+                called, ops = zip(*group)
+                yield _Unit(thread, begin, end, _one(set(ops)), called)
+                group = []
         elif op := canonical_op(name):
             reach = end
             if depth:
-                ops.add(op)
+                group.append((row, op))
             else:
-                yield _Unit(thread, start, end, op)
+                yield _Unit(thread, start, end, op, (row,))
 
 
 def _one(ops: set[str]) -> str | None:
@@ -105,7 +131,11 @@ def _one(ops: set[str]) -> str | None:
 
 def _by_launch(correlation: Int64, calls: Calls, units: Sequence[_Unit]) -> Int64:
     """The unit in which the call with each correlation began; -1 where there is none."""
-    order = np.lexsort((calls.start_ns, calls.correlation))
+    # Few of all calls launched a collective: the others are not worth sorting.
+    rows = np.flatnonzero(np.isin(calls.correlation, correlation))
+    if not len(rows):
+        return np.full(len(correlation), -1, np.int64)
+    order = rows[np.lexsort((calls.start_ns[rows], calls.correlation[rows]))]
     ids = calls.correlation[order]
     place = np.minimum(np.searchsorted(ids, correlation), len(ids) - 1)
     is_known = (ids[place] == correlation) & (correlation != NONE)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from commscope.parsers.device_tables import Activities, Calls, events_table, host_table
 from commscope.parsers.kineto.rows import Words
 from commscope.parsers.placing import place
+from commscope.parsers.rccl_arguments import Arguments
 from commscope.parsers.rccl_calls import collectives_of
 
 
@@ -19,6 +20,7 @@ class Process:
     activities: Activities
     calls: Calls
     words: Words
+    arguments: Arguments = field(default_factory=Arguments)  #: of calls of RCCL
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,6 @@ def tables_of(process: Process) -> ProcessTables:
     return ProcessTables(
         events_table(activities, process.words),
         host_table(process.calls, activities.correlation, process.words),
-        collectives_of(activities, process.calls, process.words),
+        collectives_of(activities, process.calls, process.words, process.arguments),
         placed.notes,
     )

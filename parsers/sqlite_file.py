@@ -11,7 +11,9 @@ import sqlite3
 import stat
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -30,19 +32,28 @@ _LEFT_OVER = {"-wal": b"\x37\x7f\x06", "-journal": b"\xd9\xd5\x05\xf9"}
 
 
 @dataclass(frozen=True, slots=True)
-class Database:
-    """An open database, and its file as stored."""
-
-    connection: sqlite3.Connection
-    second: sqlite3.Connection  #: for another thread
+class _Stored:
     sha256: str | None
     bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
-    sha256: str | None
-    bytes: int
+class Database:
+    """An open database, and its file as stored: to ask for that waits until it was read."""
+
+    connection: sqlite3.Connection
+    second: sqlite3.Connection  #: for another thread
+    stored: Future[_Stored]
+
+    @property
+    def sha256(self) -> str | None:
+        """The hash of the file."""
+        return self.stored.result().sha256
+
+    @property
+    def bytes(self) -> int:
+        """The size of the file."""
+        return self.stored.result().bytes
 
 
 @contextmanager
@@ -56,7 +67,7 @@ def open_database(source: Source, progress: Progress) -> Iterator[Database]:
         _require_whole(path, source.label)
         try:
             with closing(_connect(path)) as first, closing(_connect(path)) as second:
-                yield Database(first, second, stored.sha256, stored.bytes)
+                yield Database(first, second, stored)
         except (sqlite3.Error, UnicodeDecodeError) as error:
             # The latter where SQLite's own message quotes damaged text.
             why = error if isinstance(error, sqlite3.Error) else "its names are damaged"
@@ -77,15 +88,19 @@ def _text(stored: bytes) -> str:
 
 
 @contextmanager
-def _as_file(source: Source, progress: Progress) -> Iterator[tuple[Path, _Stored]]:
+def _as_file(source: Source, progress: Progress) -> Iterator[tuple[Path, Future[_Stored]]]:
     """Where the database lies, unpacked, and what was stored."""
     if source.path is not None and _is_plain(source, source.path):
         _refuse_unfinished(source.path, source.label)
-        yield source.path, _drained(source, progress, None)
+        # The hash of a large file takes as long as a third of its rows: both are taken at once.
+        with ThreadPoolExecutor(1, "commscope-hash") as thread:
+            drained = thread.submit(copy_context().run, _drained, source, progress, None)
+            yield source.path, drained
         return
     try:
         with tempfile.NamedTemporaryFile(prefix="commscope-", suffix=".db") as unpacked:
-            stored = _drained(source, progress, unpacked)
+            stored: Future[_Stored] = Future()
+            stored.set_result(_drained(source, progress, unpacked))
             unpacked.flush()
             yield Path(unpacked.name), stored
     except OSError as error:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from commscope.columns import NONE, int64
+from commscope.engine.job_kinds import what_it_is
 from commscope.engine.reading import RunProgress, progress_of, read_source
 from commscope.errors import (
     AmbiguousFormat,
@@ -18,7 +19,6 @@ from commscope.errors import (
     UnknownFormat,
     UsageError,
 )
-from commscope.parsers.appearance import looks_like
 from commscope.parsers.base import Facts, GroupingParser, Health, Progress, Reading
 from commscope.parsers.detect import choose, opinions
 from commscope.parsers.opening import Source, open_session, read_head
@@ -113,7 +113,7 @@ def _inspect(source: Source, wanted: str | None, report: Progress) -> Inspection
     try:
         chosen = choose(head, source, wanted)
     except UnknownFormat:
-        return replace(found, error=f"no trace: {looks_like(head, source.size)}")
+        return replace(found, error=f"no trace: {what_it_is(head, source.size)}")
     except AmbiguousFormat as error:
         return replace(found, error=_reason(error, source))
     parser, unread = chosen.parser, chosen.match.unread

@@ -78,7 +78,7 @@ def ranks_table(parts: Sequence[Part]) -> pa.Table:
         "host": [f.host for f in facts],
         "device": [part.device for part in firsts],
         "pid": [_int64(f.pid) for f in facts],
-        "local_rank": [None] * len(firsts),
+        "local_rank": [f.local_rank for f in facts],
         "gpu": [f.gpus.get(part.device) for f, part in zip(facts, firsts)],
         "clock_offset_ns": [0] * len(firsts),
         "clock_error_ns": [None] * len(firsts),

@@ -2,12 +2,15 @@
 
 Bytes become tables in steps, each a module that knows only the ones before:
 
-    ``packets``: blocks of whole packets -> ``wire``, ``scan``: their fields, in NumPy and without
-    any memory of earlier ones -> ``state``: what they mean (``interning``, ``clocks``, tracks)
-    -> ``events``: columns -> ``slices``: begins with their ends -> ``rows`` -> ``reader``: Reading
+    ``walk``, ``packets``: blocks of whole packets -> ``compressed``: the packets inside of others
+    -> ``wire``, ``scan``: their fields, in NumPy -> ``state``: what they mean (``interning``,
+    ``clocks``, tracks) -> ``events``, ``annotations``: columns -> ``slices``: begins with their
+    ends -> ``rows`` -> ``reader``: Reading
 
-``schema`` declares the messages. The few packets that change what others mean are read by the
-protobuf library; the millions of events are not, as that makes an object of every value.
+Most packets are of few ``shapes``; those of one are read as one of the ``groups``, the others
+field by field, with the same result. ``schema`` declares the messages. The few packets that change
+what others mean are read by the protobuf library; the millions of events are not, as that makes an
+object of every value.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from commscope.columns import Int64
+from commscope.parsers.pftrace.parts import parts
 
 #: The clock that a trace is told by unless it says otherwise (that of the host, since boot).
 BOOTTIME = 6
@@ -61,18 +62,17 @@ class Clocks:
     ) -> Int64:
         """The time of each packet in ns on the host's clock since boot."""
         times = timestamp.copy()
-        used = set()
-        for number in np.unique(clock).tolist():
-            rows = np.flatnonzero(clock == number)
+        shown: dict[tuple[int, int], list[Snapshot]] = {}
+        for snapshot in snapshots:
+            shown.setdefault(snapshot.key, []).append(snapshot)
+        for number, rows in parts(clock):
             if number < _FIRST_OWN:
                 times[rows] += self._offsets.get(number, 0)
                 continue
-            for one in np.unique(sequence[rows]).tolist():
-                mine, key = rows[sequence[rows] == one], (one, number)
-                used.add(key)
-                of_clock = [s for s in snapshots if s.key == key]
-                times[mine] = self._own_times(mine, timestamp[mine], key, of_clock)
-        self._own |= {s.key: _set(s) for s in snapshots if s.key not in used}
+            for one, some in parts(sequence[rows]):
+                mine, key = rows[some], (one, number)
+                times[mine] = self._own_times(mine, timestamp[mine], key, shown.pop(key, []))
+        self._own |= {key: _set(of_clock[-1]) for key, of_clock in shown.items()}
         return np.asarray(times)
 
     def _own_times(

@@ -9,7 +9,7 @@ import numpy as np
 from commscope.columns import NONE, Int64
 
 #: Numbers of texts from here on are damage; so an epoch and a number fit one key.
-_MOST_IDS = 1 << 32
+MOST_IDS = 1 << 32
 
 
 class Interned:
@@ -22,8 +22,8 @@ class Interned:
 
     def add(self, epoch: int, texts: Mapping[int, int]) -> None:
         """Texts of an epoch, as codes of words, by their numbers."""
-        fitting = {number: code for number, code in texts.items() if number < _MOST_IDS}
-        self._codes |= {epoch * _MOST_IDS + number: code for number, code in fitting.items()}
+        fitting = {number: code for number, code in texts.items() if number < MOST_IDS}
+        self._codes |= {epoch * MOST_IDS + number: code for number, code in fitting.items()}
 
     def codes(self, epoch: Int64, number: Int64) -> Int64:
         """The code of each text, ``NONE`` where it is not known."""
@@ -32,7 +32,7 @@ class Interned:
         if len(self._keys) != len(self._codes):
             self._keys = np.array(sorted(self._codes), np.int64)
             self._sorted = np.array([self._codes[key] for key in self._keys.tolist()], np.int64)
-        fits = (number >= 0) & (number < _MOST_IDS)
-        key = np.where(fits, epoch * _MOST_IDS + number, -1)
+        fits = (number >= 0) & (number < MOST_IDS)
+        key = np.where(fits, epoch * MOST_IDS + number, -1)
         place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
         return np.where(self._keys[place] == key, self._sorted[place], NONE)

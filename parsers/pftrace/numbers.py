@@ -14,7 +14,6 @@ CLOCK = _number("TracePacket", "timestamp_clock_id")
 SEQUENCE = _number("TracePacket", "trusted_packet_sequence_id")
 FLAGS = _number("TracePacket", "sequence_flags")
 CLEARED = _number("TracePacket", "incremental_state_cleared")
-DROPPED = _number("TracePacket", "previous_packet_dropped")
 EVENT = _number("TracePacket", "track_event")
 
 #: Packets with one of these change what later ones mean. They are few: the library reads them.
@@ -22,7 +21,7 @@ STATEFUL = tuple(
     _number("TracePacket", field)
     for field in (
         *("clock_snapshot", "interned_data", "trace_stats", "compressed_packets"),
-        *("trace_packet_defaults", "track_descriptor"),
+        *("zstd_compressed_packets", "trace_packet_defaults", "track_descriptor"),
     )
 )
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from commscope.cores import core_count
 from commscope.errors import CorruptTrace
 from commscope.parsers.base import Facts, Health, Input, Progress, Reading
 from commscope.parsers.device_tables import Activities, Calls, joined, no_activities, no_calls
 from commscope.parsers.kineto.rows import Words
 from commscope.parsers.opening import Blocks, Source, open_blocks
+from commscope.parsers.pftrace.compressed import Opened
 from commscope.parsers.pftrace.events import EventReader, Events
+from commscope.parsers.pftrace.groups import Grouper
 from commscope.parsers.pftrace.packets import Block, Packets
 from commscope.parsers.pftrace.rows import CALLS, COPIES, KERNELS, RowMaker, roles
 from commscope.parsers.pftrace.scan import Scanned, scan
@@ -24,8 +25,8 @@ from commscope.parsers.pftrace.state import State
 from commscope.parsers.rocprof_process import Process, tables_of
 
 #: Large enough that NumPy's cost of a call is small, and small enough for the processor's cache.
-BLOCK_BYTES = 1 << 20
-_MOST_THREADS = 4
+BLOCK_BYTES = 4 << 20
+_BLOCKS_AHEAD = 2
 
 
 @dataclass(slots=True)
@@ -47,7 +48,8 @@ def read_pftrace(source: Source, progress: Progress, block_bytes: int = BLOCK_BY
     reader = EventReader(state, words)
     with open_blocks(source, block_bytes=block_bytes) as blocks:
         packets = Packets(_reporting(blocks, source, progress))
-        for block in _scanned(packets):
+        opened = Opened(packets)
+        for block in _scanned(opened):
             _keep(found, slices.add(reader.read(block)), words)
             found.packets += block.count
             found.damaged += block.damaged
@@ -55,6 +57,7 @@ def read_pftrace(source: Source, progress: Progress, block_bytes: int = BLOCK_BY
         stored = Input(source.label, "pftrace", blocks.sha256, blocks.bytes_read)
     if not found.packets:
         raise CorruptTrace(f"{source.label}: cut or damaged before its first packet; copy it again")
+    unread = opened.unread + Counter({"inside of others": state.unread})
     process = _process(found, state, words)
     tables = tables_of(process)
     return Reading(
@@ -62,12 +65,12 @@ def read_pftrace(source: Source, progress: Progress, block_bytes: int = BLOCK_BY
         facts=_facts(state),
         health=Health(
             events_read=found.slices,
-            events_lost=found.damaged + state.damaged + slices.unfinished + slices.ends_lost,
-            bytes_lost=packets.bytes_lost,
+            events_lost=found.damaged + state.lost + slices.unfinished + slices.ends_lost,
+            bytes_lost=packets.bytes_lost + opened.bytes_lost,
             cut=cut,
-            lacks_events=cut is not None,
+            lacks_events=cut is not None or unread.total() > 0,
             last_good_ns=_last_ns(process) if cut else None,
-            notes=(*_notes(slices, state), *tables.notes),
+            notes=(*_notes(slices, state), *_unread_notes(unread), *tables.notes),
         ),
         events=tables.events,
         host=tables.host,
@@ -88,13 +91,13 @@ def _reporting(blocks: Blocks, source: Source, progress: Progress) -> Iterator[b
 
 
 def _scanned(blocks: Iterable[Block]) -> Iterator[Scanned]:
-    """The blocks scanned, some of them at once, in order."""
-    threads = min(core_count(), _MOST_THREADS)
-    with ThreadPoolExecutor(threads, "commscope-pftrace") as pool:
+    """The blocks scanned, by a thread that is some blocks ahead."""
+    grouper = Grouper()
+    with ThreadPoolExecutor(1, "commscope-pftrace") as thread:
         running: deque[Future[Scanned]] = deque()
         for block in blocks:
-            running.append(pool.submit(scan, block))
-            if len(running) > 2 * threads:
+            running.append(thread.submit(scan, block, grouper))
+            if len(running) > _BLOCKS_AHEAD:
                 yield running.popleft().result()
         while running:
             yield running.popleft().result()
@@ -135,10 +138,13 @@ def _notes(slices: Slices, state: State) -> Iterator[str]:
             f"the recording's buffer was full: {state.discarded:,} pieces of it were thrown away; "
             "record again with a larger one"
         )
-    if state.unread:
-        packets = "packet is" if state.unread == 1 else "packets are"
-        was = "was" if state.unread == 1 else "were"
-        yield f"{state.unread:,} {packets} compressed and {was} not read"
+
+
+def _unread_notes(unread: Mapping[str, int]) -> Iterator[str]:
+    for why, count in sorted(unread.items()):
+        if count:
+            packets = "packet is" if count == 1 else "packets are"
+            yield f"{count:,} compressed {packets} not read: {why}"
 
 
 def _counted(count: int, one: str, more: str) -> str:

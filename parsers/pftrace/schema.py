@@ -29,6 +29,7 @@ _MESSAGES: dict[str, dict[str, tuple[int, str]]] = {
         "timestamp_clock_id": (58, "uint32"),
         "trace_packet_defaults": (59, "TracePacketDefaults"),
         "track_descriptor": (60, "TrackDescriptor"),
+        "zstd_compressed_packets": (133, "bytes"),
     },
     "TracePacketDefaults": {
         "track_event_defaults": (11, "TrackEventDefaults"),

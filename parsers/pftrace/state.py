@@ -14,11 +14,14 @@ from commscope.parsers.kineto.rows import Words
 from commscope.parsers.pftrace import numbers
 from commscope.parsers.pftrace.clocks import BOOTTIME, Clocks, Snapshot
 from commscope.parsers.pftrace.interning import Interned
-from commscope.parsers.pftrace.scan import Scanned
+from commscope.parsers.pftrace.parts import parts
+from commscope.parsers.pftrace.scan import Scanned, decoded
 from commscope.parsers.pftrace.schema import message_class
+from commscope.parsers.pftrace.used import column_of
 
 _Packet = message_class("TracePacket")
 _CLEARED_FLAG = 1
+_COMPRESSED = ("compressed_packets", "zstd_compressed_packets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +47,11 @@ class State:
 
     def __init__(self, words: Words) -> None:
         self.categories, self.names = Interned(), Interned()
-        self.annotation_names, self.texts = Interned(), Interned()
+        self.columns, self.texts = Interned(), Interned()  #: of annotations, by their names' ids
         self.tracks: dict[int, Track] = {}
         self.default_tracks: dict[int, int] = {}
         self.discarded = 0  #: pieces that the recording says it threw away
-        self.unread = 0  #: packets of packets, which are not read
+        self.unread = 0  #: compressed packets where none should be, which are not read
         self.damaged = 0
         self._words = words
         self._clocks = Clocks()
@@ -56,10 +59,15 @@ class State:
         self._epochs: dict[int, int] = {}
         self._next_epoch = 0
 
+    @property
+    def lost(self) -> int:
+        """Packets that could not be read."""
+        return self.damaged + self.unread
+
     def apply(self, block: Scanned) -> Told:
         """Learns from the packets of a block, and tells what each means."""
-        sequence = block.number(block.packets, block.count, numbers.SEQUENCE, 0)
-        flags = block.number(block.packets, block.count, numbers.FLAGS, 0)
+        sequence = block.number(numbers.SEQUENCE, 0)
+        flags = block.number(numbers.FLAGS, 0)
         cleared = (flags & _CLEARED_FLAG != 0) | block.has(numbers.CLEARED)
         epoch = self._epoch_of(sequence, cleared)
         snapshots = []
@@ -68,16 +76,15 @@ class State:
             self._learn(message, int(epoch[packet]))
             snapshots += _snapshots(message, packet, int(sequence[packet]))
             self._clocks.tell_offsets(_shown(message))
-        clock = block.number(block.packets, block.count, numbers.CLOCK, 0)
+        clock = block.number(numbers.CLOCK, 0)
         clock = np.where(clock == 0, self._default_clock(epoch), clock)
-        timestamp = block.number(block.packets, block.count, numbers.TIMESTAMP, 0)
+        timestamp = block.number(numbers.TIMESTAMP, 0)
         return Told(sequence, epoch, self._clocks.times(sequence, clock, timestamp, snapshots))
 
     def _epoch_of(self, sequence: Int64, cleared: Bool) -> Int64:
         """A number for each packet that changes whenever its sequence begins anew."""
         epoch = np.empty(len(sequence), np.int64)
-        for one in np.unique(sequence).tolist():
-            rows = np.flatnonzero(sequence == one)
+        for one, rows in parts(sequence):
             resets = np.cumsum(cleared[rows])
             fresh = range(self._next_epoch, self._next_epoch + int(resets[-1]) + 1)
             known = [self._epochs.get(one, fresh[-1]), *fresh[:-1]]
@@ -87,9 +94,10 @@ class State:
         return epoch
 
     def _default_clock(self, epoch: Int64) -> Int64:
-        distinct, inverse = np.unique(epoch, return_inverse=True)
-        clocks = [self._default_clocks.get(one, BOOTTIME) for one in distinct.tolist()]
-        return np.array(clocks, np.int64)[inverse.reshape(-1)]
+        clocks = np.empty(len(epoch), np.int64)
+        for one, rows in parts(epoch):
+            clocks[rows] = self._default_clocks.get(one, BOOTTIME)
+        return clocks
 
     def _parsed(self, block: Scanned, packet: int) -> Any:
         data = block.wire.data[block.starts[packet] : block.ends[packet]]
@@ -103,9 +111,10 @@ class State:
         interned = message.interned_data
         self.categories.add(epoch, self._coded(interned.event_categories))
         self.names.add(epoch, self._coded(interned.event_names))
-        self.annotation_names.add(epoch, self._coded(interned.debug_annotation_names))
+        names = interned.debug_annotation_names
+        self.columns.add(epoch, {entry.iid: column_of(decoded(entry.name)) for entry in names})
         values = interned.debug_annotation_string_values
-        self.texts.add(epoch, {value.iid: self._words[text(value.str)] for value in values})
+        self.texts.add(epoch, {value.iid: self._words[decoded(value.str)] for value in values})
         if message.HasField("trace_packet_defaults"):
             defaults = message.trace_packet_defaults
             self._default_clocks[epoch] = defaults.timestamp_clock_id or BOOTTIME
@@ -115,17 +124,17 @@ class State:
         if message.HasField("trace_stats"):
             stats = message.trace_stats.buffer_stats
             self.discarded = sum(b.chunks_overwritten + b.chunks_discarded for b in stats)
-        self.unread += message.HasField("compressed_packets")
+        self.unread += any(map(message.HasField, _COMPRESSED))
 
     def _coded(self, entries: Iterable[Any]) -> dict[int, int]:
-        return {entry.iid: self._words[text(entry.name)] for entry in entries}
+        return {entry.iid: self._words[decoded(entry.name)] for entry in entries}
 
     def _learn_track(self, told: Any) -> None:
         thread = told.thread if told.HasField("thread") else None
         process = told.process if told.HasField("process") else None
         pid = thread.pid if thread else process.pid if process else None
         name = told.name or told.static_name or (thread.thread_name if thread else b"")
-        self.tracks[signed(told.uuid)] = Track(text(name), pid, thread.tid if thread else None)
+        self.tracks[signed(told.uuid)] = Track(decoded(name), pid, thread.tid if thread else None)
 
 
 def _snapshots(message: Any, packet: int, sequence: int) -> list[Snapshot]:
@@ -137,11 +146,6 @@ def _snapshots(message: Any, packet: int, sequence: int) -> list[Snapshot]:
 
 def _shown(message: Any) -> dict[int, int]:
     return {clock.clock_id: clock.timestamp for clock in message.clock_snapshot.clocks}
-
-
-def text(stored: bytes) -> str:
-    """Text of a trace, which may be damaged."""
-    return stored.decode("utf-8", "replace")
 
 
 def signed(number: int) -> int:

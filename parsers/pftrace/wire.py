@@ -10,16 +10,21 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from commscope.columns import Bool, Int64
 
 Words = npt.NDArray[np.uint64]
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
-_PAD = 24
+#: Heads of fields that are read at once, with their lengths of up to two bytes, may lie behind
+#: the bytes: there are zeros, with which no field begins.
+MOST_HEAD_BYTES = 256
+_PAD = (1 << 14) + 2 * MOST_HEAD_BYTES
 #: A message with more fields is damage, and would be read field by field.
 _MOST_FIELDS = 1 << 10
-_MOST_NUMBER = 1 << 29
+MOST_NUMBER = 1 << 29
+MOST_VARINT_BYTES = 10
 _MOST_LENGTH = 1 << 40
 _FIXED_SIZES = np.array([0, 8, 0, 0, 0, 4, 0, 0])
 _HIGH = np.uint64(0x8080808080808080)
@@ -64,21 +69,43 @@ class Wire:
     def __init__(self, data: bytes) -> None:
         padded = data + bytes(_PAD)
         self.data = data
+        self._padded = padded
         self._bytes = np.frombuffer(padded, np.uint8)
         places = len(padded) - 7
         self._words: Words = np.ndarray((places,), np.uint64, padded, strides=(1,))
 
-    def varints(self, at: Int64) -> Int64:
-        """The numbers that begin at each place; those from 2**63 on are negative."""
+    def varints(self, at: Int64, most: int = MOST_VARINT_BYTES) -> Int64:
+        """The numbers that begin at each place; those from 2**63 on are negative.
+
+        None of them takes more than ``most`` bytes.
+        """
+        if most == 1:
+            return self.byte(at)
         words = self._words[at]
         stop = _stop(words)
         value = words & _LOW7 & ((stop << _ONE) - _ONE)
-        for keep, move, by in _SQUEEZE:
+        for keep, move, by in _SQUEEZE[: (min(most, 8) - 1).bit_length()]:
             value = (value & keep) | ((value & move) >> by)
-        long = np.flatnonzero(stop == _ZERO)
+        long = np.flatnonzero(stop == _ZERO) if most > 8 else at[:0]
         if len(long):
             value[long] |= self._ninth(at[long] + 8)
         return np.asarray(value.view(np.int64))
+
+    def words(self, at: Int64) -> Words:
+        """Eight bytes from each place on."""
+        return self._words[at]
+
+    def texts(self, at: Int64, size: int) -> tuple[Int64, list[bytes]]:
+        """The bytes at each place, as numbers of the distinct ones."""
+        if not size:
+            return np.zeros(len(at), np.int64), [b""]
+        places = len(self._bytes) - size + 1
+        # A view of overlapping items: each is copied at once.
+        items = np.ndarray((places,), f"V{size}", self._padded, strides=(1,))
+        stored = [None, pa.py_buffer(items[at].tobytes())]
+        found = pa.FixedSizeBinaryArray.from_buffers(pa.binary(size), len(at), stored)
+        coded = found.dictionary_encode()
+        return coded.indices.to_numpy().astype(np.int64), coded.dictionary.to_pylist()
 
     def _ninth(self, at: Int64) -> Words:
         """The bits of the ninth and tenth byte of a number, in their places."""
@@ -135,7 +162,7 @@ class Wire:
             tag = self.varints(at)
             value = at + _tag_sizes(tag)
         wire = tag & 7
-        size = self._small_sizes(np.minimum(value, end))
+        size = self.small_sizes(np.minimum(value, end))
         has_length = wire == LENGTH
         start, stop = value + has_length * size, value + size
         sized = np.flatnonzero(has_length)
@@ -147,10 +174,10 @@ class Wire:
             stop[fixed] = value[fixed] + _FIXED_SIZES[wire[fixed]]
             bad[fixed] = (stop[fixed] > end[fixed]) | (_FIXED_SIZES[wire[fixed]] == 0)
         if tag.max() > 127 or tag.min() < 8:
-            bad |= (tag < 8) | (tag >> 3 > _MOST_NUMBER)
+            bad |= (tag < 8) | (tag >> 3 > MOST_NUMBER)
         return Fields(message, tag >> 3, wire, start, stop), bad
 
-    def _small_sizes(self, at: Int64) -> Int64:
+    def small_sizes(self, at: Int64) -> Int64:
         """As ``_sizes``, for numbers most of which are of one byte."""
         size = np.ones(len(at), np.int64)
         long = np.flatnonzero(self._bytes[at] > 127)

@@ -2,11 +2,12 @@
 
 A file becomes readings in steps, each a module that knows only the ones before:
 
-    ``sqlite_file``: a connection -> ``layout``: its tables -> ``info``: processes, devices, names
-    -> ``select``: SQL -> ``sqlite_fetch``: columns -> ``rows``: activities and calls
-    -> ``reader``: one Reading a process
+    ``sqlite_file``: a connection -> ``layout``: its tables -> ``environment``: ranks
+    -> ``info``: processes, devices, names -> ``select``: SQL -> ``sqlite_fetch``: columns
+    -> ``rows``: activities and calls, ``arguments``: of RCCL -> ``reader``: one Reading a process
 
-Of ``rocpd_info_process`` only ids and times are ever selected: it also holds the environment.
+Of the environment in ``rocpd_info_process`` only variables that tell the rank are ever selected:
+see ``environment``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run says of its processes, devices and names. The environment is never selected."""
+"""What a run says of its processes, devices and names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from commscope.parsers.rocpd.environment import Place, read_places
 from commscope.parsers.rocpd.layout import Run
 
 _GPU = "GPU"
@@ -29,21 +30,24 @@ class Info:
     kernels: Mapping[int, str]  #: names
     agents: Mapping[int, Agent]
     pids: Mapping[int, int]
+    places: Mapping[int, Place]  #: in the job, of the processes of which it is known
     threads: Mapping[int, int]
     hosts: Mapping[int, str]  #: by node
-    metadata: Mapping[str, str]
+    schema: str | None  #: version of the tables
 
 
 def read_info(connection: sqlite3.Connection, run: Run) -> Info:
     """What the run's smaller tables hold; those that are missing hold nothing."""
+    metadata = _texts(_pairs(connection, run, "metadata", "tag", "value"))
     return Info(
         strings=_texts(_pairs(connection, run, "string", "id", "string")),
         kernels=_kernels(connection, run),
         agents=_agents(connection, run),
         pids=_numbers(_pairs(connection, run, "info_process", "id", "pid")),
+        places=read_places(connection, run),
         threads=_numbers(_pairs(connection, run, "info_thread", "id", "tid")),
         hosts=_texts(_pairs(connection, run, "info_node", "id", "hostname")),
-        metadata=_texts(_pairs(connection, run, "metadata", "tag", "value")),
+        schema=metadata.get("schema_version"),
     )
 
 

@@ -27,6 +27,7 @@ _WHAT = (
     "arg",
 )
 _NAME = re.compile(rf"rocpd_({'|'.join(_WHAT)})(?:_(\w+))?")
+_RPD = {"rocpd_api", "rocpd_op"}
 #: Views that keep their columns where the tables change.
 VIEWS = ("kernels", "memory_copies", "regions")
 
@@ -74,7 +75,13 @@ def find_runs(connection: sqlite3.Connection) -> list[Run]:
     views = {name: _table(connection, name) for name in _names(connection, "view") if name in VIEWS}
     if len(by_suffix) > 1:
         views = {}
+    views = {name: view for name, view in views.items() if view.columns}
     return [Run({**tables, **views}) for _, tables in sorted(by_suffix.items())]
+
+
+def has_rpd(connection: sqlite3.Connection) -> bool:
+    """Whether it has the tables of rocmProfileData, of which some are called as rocpd's are."""
+    return _RPD.issubset(_names(connection, "table"))
 
 
 def quoted(name: str) -> str:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 from commscope.columns import NONE
-from commscope.errors import CorruptTrace, FormatError
 from commscope.parsers.base import Facts, Health, Input, Progress, Reading
 from commscope.parsers.device_tables import joined
 from commscope.parsers.kineto.rows import Words
 from commscope.parsers.opening import Source
+from commscope.parsers.rccl_arguments import Arguments
 from commscope.parsers.rocpd import select
+from commscope.parsers.rocpd.arguments import RcclCalls
 from commscope.parsers.rocpd.calls import is_marker
+from commscope.parsers.rocpd.environment import Place
 from commscope.parsers.rocpd.info import Info, read_info
-from commscope.parsers.rocpd.layout import Run, find_runs
+from commscope.parsers.rocpd.lacking import notes_on, nothing_in
+from commscope.parsers.rocpd.layout import Run, find_runs, has_rpd
 from commscope.parsers.rocpd.rows import Rows
 from commscope.parsers.rocprof_process import Process, tables_of
-from commscope.parsers.sqlite_fetch import Fetched, Query, fetch
+from commscope.parsers.sqlite_fetch import fetch_all
 from commscope.parsers.sqlite_file import Database, open_database
-
-_SCHEMA = "schema_version"
-_WHAT = {"kernel_dispatch": "kernels", "memory_copy": "copies", "region": "calls of the host"}
 
 
 def read_rocpd(source: Source, progress: Progress) -> Iterator[Reading]:
@@ -33,65 +32,63 @@ def read_rocpd(source: Source, progress: Progress) -> Iterator[Reading]:
     """
     with open_database(source, progress) as database:
         runs = find_runs(database.connection)
+        is_rpd = has_rpd(database.connection)
         infos = [read_info(database.connection, run) for run in runs]
-        file = Input(source.label, "rocpd", database.sha256, database.bytes)
-        readings = [
-            reading
-            for run, info in zip(runs, infos)
-            for reading in _read_run(database, run, info, file)
+        found = [
+            process for run, info in zip(runs, infos) for process in _read_run(database, run, info)
         ]
-    if not readings:
-        raise _nothing(source.label, infos)
-    yield from readings
+        file = Input(source.label, "rocpd", database.sha256, database.bytes)
+    if not found:
+        raise nothing_in(source.label, infos, is_rpd=is_rpd)
+    for one in found:
+        yield _reading(file, one)
 
 
-def _nothing(label: str, infos: Sequence[Info]) -> FormatError:
-    """The error for a database without rows."""
-    versions = sorted({info.metadata[_SCHEMA] for info in infos if _SCHEMA in info.metadata})
-    strange = [version for version in versions if not version.startswith("3")]
-    if strange:
-        reason = f"its tables are of schema version {strange[0]}, which cannot be read"
-        return FormatError(f"{label}: {reason}; update commscope, or convert it with rocpd convert")
-    reason = "it holds no kernel, no copy and no call: its writer did not finish"
-    return CorruptTrace(f"{label}: {reason}; record again")
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a run holds of a process, and what it lacks."""
+
+    facts: Facts
+    process: Process
+    lacks: Sequence[str]
 
 
-def _read_run(database: Database, run: Run, info: Info, file: Input) -> Iterator[Reading]:
-    """A reading for each process of a run; devices and host are fetched side by side."""
+def _read_run(database: Database, run: Run, info: Info) -> Iterator[_Found]:
+    """Each process of a run."""
     words = Words()
     rows = Rows(info, words)
     markers = [key for key, text in info.strings.items() if is_marker(text)]
-    with ThreadPoolExecutor(1, "commscope-rocpd") as thread:
-        of_host = (select.regions(run), select.instants(run, markers))
-        fetching = thread.submit(_fetch_all, database.second, of_host)
-        kernels, copies = _fetch_all(
-            database.connection, (select.dispatches(run), select.copies(run))
-        )
-        regions, instants = fetching.result()
-    messages = _fetch_all(database.connection, [select.event_messages(run, markers)])[0]
+    connections = (database.connection, database.second)
+    regions, kernels, copies, instants, messages = fetch_all(
+        connections,
+        (
+            *(select.regions(run), select.dispatches(run), select.copies(run)),
+            *(select.instants(run, markers), select.event_messages(run, markers)),
+        ),
+    )
     activities = [rows.kernels(kernels), rows.copies(copies)]
     calls = [rows.calls(regions, messages), rows.calls(instants, messages)]
+    rccl = RcclCalls.of(regions, rows.of_rccl(regions))
+    [arguments] = fetch_all(connections, [select.arguments(run, rccl.event)])
     owners = {pair for part in activities for pair in part.owners()}
     owners |= {pair for part in calls for pair in part.owners()}
     for owner in sorted(owners):
         mine = joined([part.of(*owner) for part in activities])
         made = joined([part.of(*owner) for part in calls])
-        yield _reading(file, _facts(info, *owner), _missing(run), Process(mine, made, words))
+        facts = _facts(info, *owner)
+        said = Arguments(rccl.arguments(arguments, *owner), facts.rank, facts.world_size)
+        yield _Found(facts, Process(mine, made, words, said), notes_on(run, info))
 
 
-def _fetch_all(connection: sqlite3.Connection, queries: Sequence[Query | None]) -> list[Fetched]:
-    """What the queries give; nothing for one that the run has no tables for."""
-    return [Fetched() if query is None else fetch(connection, query) for query in queries]
-
-
-def _reading(file: Input, facts: Facts, lacks: Sequence[str], process: Process) -> Reading:
+def _reading(file: Input, found: _Found) -> Reading:
+    process = found.process
     tables = tables_of(process)
     return Reading(
         input=file,
-        facts=facts,
+        facts=found.facts,
         health=Health(
             events_read=len(process.activities.name) + len(process.calls.name),
-            notes=(*lacks, *tables.notes),
+            notes=(*found.lacks, *tables.notes),
         ),
         events=tables.events,
         host=tables.host,
@@ -99,24 +96,17 @@ def _reading(file: Input, facts: Facts, lacks: Sequence[str], process: Process) 
     )
 
 
-def _missing(run: Run) -> tuple[str, ...]:
-    """A sentence on what an unfinished database lacks altogether."""
-    views = {"kernel_dispatch": "kernels", "memory_copy": "memory_copies", "region": "regions"}
-    lacks = [name for what, name in _WHAT.items() if not (run.get(what) or run.get(views[what]))]
-    notes = [f"the database has no table of {', '.join(lacks)}"] if lacks else []
-    if run.get("region", "event_id") is not None and run.get("event", "stack_id") is None:
-        notes.append("the database has no table of events: launches are not known")
-    return tuple(notes)
-
-
 def _facts(info: Info, nid: int, pid: int) -> Facts:
     gpus = [agent for agent in info.agents.values() if agent.is_gpu and agent.product]
-    version = info.metadata.get(_SCHEMA)
+    place = info.places.get(pid, Place())
     return Facts(
+        rank=place.rank,
+        local_rank=place.local_rank,
+        world_size=place.world_size,
         host=info.hosts.get(nid),
         pid=info.pids.get(pid, None if pid == NONE else pid),
         gpus={gpu.number: gpu.product for gpu in gpus},
         gpu_names=tuple(gpu.product for gpu in gpus),
         is_rocm=True,
-        versions={"rocpd_schema": version} if version else {},
+        versions={"rocpd_schema": info.schema} if info.schema else {},
     )

@@ -14,7 +14,7 @@ from commscope.parsers.kineto.rows import Words
 from commscope.parsers.placing import NO_GPU, UNKNOWN
 from commscope.parsers.rocpd.calls import ANNOTATION, said
 from commscope.parsers.rocpd.info import Info
-from commscope.parsers.rocprof_domains import kinds_of_calls
+from commscope.parsers.rocprof_domains import domain_of, kinds_of_calls
 from commscope.parsers.sqlite_fetch import Fetched, mapped, named
 
 _MOST_DEVICES = 1 << 16
@@ -69,7 +69,7 @@ class Rows:
         rows = np.flatnonzero(kind == ANNOTATION)
         if len(rows):
             name = name.copy()
-            name[rows] = said(name[rows], self._messages(found, messages)[rows], self.words)
+            name[rows] = said(name[rows], self._messages(found, messages, rows), self.words)
         thread = found.numbers("thread")
         known = mapped(thread, self.info.threads, NONE)
         calls = Calls(
@@ -82,13 +82,18 @@ class Rows:
         )
         return Owned(found.numbers("nid"), found.numbers("pid"), calls)
 
-    def _messages(self, found: Fetched, messages: Fetched) -> Int64:
-        """The code of what the event of each row says."""
+    def of_rccl(self, found: Fetched) -> Int64:
+        """Which rows of the calls are calls of RCCL."""
+        is_rccl = [domain_of(word).startswith("RCCL") for word in self.words]
+        return np.flatnonzero(np.array(is_rccl, np.bool_)[self._categories(found)])
+
+    def _messages(self, found: Fetched, messages: Fetched, rows: Int64) -> Int64:
+        """The code of what the event of each of these rows says."""
         if found.has("message"):
-            return found.texts("message", self.words)
+            return found.texts("message", self.words)[rows]
         said_by = messages.texts("message", self.words).tolist()
         by_event = dict(zip(messages.numbers("event").tolist(), said_by))
-        return mapped(found.numbers("event"), by_event, NONE)
+        return mapped(found.numbers("event")[rows], by_event, NONE)
 
     def _names(self, found: Fetched, texts: Mapping[int, str], what: str) -> Int64:
         if found.has("name"):

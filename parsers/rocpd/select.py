@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from commscope.columns import Int64
+from commscope.parsers.rccl_arguments import USED
 from commscope.parsers.rocpd.layout import Run, Table
 from commscope.parsers.sqlite_fetch import Query
 
@@ -62,7 +64,8 @@ def regions(run: Run) -> Query | None:
         return None
     message = f"CASE WHEN t.category LIKE '%MARKER%' THEN {view.column('extdata', 't')} END"
     says = {"name": "t.name", "category": "t.category", "message": message}
-    return _of_view(view, {"thread": view.column("tid", "t"), **says})
+    says |= {"thread": view.column("tid", "t"), "event": view.column("event_id", "t")}
+    return _of_view(view, says)
 
 
 def instants(run: Run, markers: Sequence[int]) -> Query | None:
@@ -79,9 +82,9 @@ def instants(run: Run, markers: Sequence[int]) -> Query | None:
     }  # fmt: skip
     tables = (
         f"{table.sql('t')} JOIN {track.sql('r')} ON r.id = t.track_id "
-        f"JOIN {event.sql('e')} ON e.id = t.event_id WHERE e.category_id IN ({_list(markers)})"
+        f"JOIN {event.sql('e')} ON e.id = t.event_id"
     )
-    return Query(columns, tables)
+    return Query(columns, tables, f"e.category_id IN ({_list(markers)})")
 
 
 def event_messages(run: Run, markers: Sequence[int]) -> Query | None:
@@ -90,7 +93,23 @@ def event_messages(run: Run, markers: Sequence[int]) -> Query | None:
     if table is None or not markers:
         return None
     columns = {"event": "t.id", "message": "t.extdata"}
-    return Query(columns, f"{table.sql('t')} WHERE t.category_id IN ({_list(markers)})")
+    return Query(columns, table.sql("t"), f"t.category_id IN ({_list(markers)})", key="t.id")
+
+
+def arguments(run: Run, events: Int64) -> Query | None:
+    """Arguments that calls of RCCL may have, of these events and others: null where there are none.
+
+    Most of a database are arguments, which only some have an index for: they are read from end to
+    end, in parts (the plus sign keeps SQLite from reading the whole index for each of them).
+    """
+    table = run.get("arg", "id", "event_id", "name", "value")
+    if table is None or not len(events):
+        return None
+    # Longer than a unique id, the longest that is of use.
+    columns = {"event": "t.event_id", "name": "t.name", "value": "substr(t.value, 1, 300)"}
+    names = ", ".join(f"'{name}'" for name in USED)
+    where = f"+t.event_id BETWEEN {events.min()} AND {events.max()} AND t.name IN ({names})"
+    return Query(columns, table.sql("t"), where, key="t.id")
 
 
 def _of_table(run: Run, table: Table, more: Mapping[str, str]) -> Query:

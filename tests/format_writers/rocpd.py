@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from logical_trace import LogicalTrace
@@ -15,6 +16,7 @@ RUN = "00000797_e16d_716d_b3cc_a4a0629bb1d1"
 NODE = 4242
 #: What no report may ever show.
 SECRET = "hunter2-of-the-environment"
+ENVIRONMENT = json.dumps({"TOKEN": SECRET})
 
 _TABLES = {
     "metadata": "tag TEXT, value TEXT",
@@ -30,6 +32,7 @@ _TABLES = {
     "track": "guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, name_id INTEGER",
     "event": "guid TEXT, category_id INTEGER, stack_id INTEGER, parent_stack_id INTEGER, "
     "correlation_id INTEGER, extdata JSONB DEFAULT '{}'",
+    "arg": "guid TEXT, event_id INTEGER, position INTEGER, type TEXT, name TEXT, value TEXT",
     "region": 'guid TEXT, nid INTEGER, pid INTEGER, tid INTEGER, start BIGINT, "end" BIGINT, '
     "name_id INTEGER, event_id INTEGER",
     "sample": "guid TEXT, track_id INTEGER, timestamp BIGINT, event_id INTEGER",
@@ -58,7 +61,7 @@ _VIEWS = {
         JOIN {info_agent} D ON D.id = M.dst_agent_id JOIN {info_agent} C ON C.id = M.src_agent_id
         JOIN {event} E ON E.id = M.event_id""",
     "regions": """SELECT R.id, G.string AS category, S.string AS name, R.nid, R.pid AS pid, R.tid,
-        R.start, R."end", E.stack_id, E.extdata
+        R.start, R."end", R.event_id, E.stack_id, E.extdata
         FROM {region} R JOIN {event} E ON E.id = R.event_id
         JOIN {string} S ON S.id = R.name_id JOIN {string} G ON G.id = E.category_id""",
 }
@@ -68,6 +71,7 @@ _VIEWS = {
 class _Writer:
     database: sqlite3.Connection
     run: str
+    arguments: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     strings: dict[str, int] = field(default_factory=dict)
 
     def table(self, what: str) -> str:
@@ -107,18 +111,24 @@ def write_rocpd(
     version: str = "3",
     drop: Iterable[str] = (),
     renamed: bool = False,
+    environment: str | Mapping[int, str] = ENVIRONMENT,
+    arguments: Mapping[int, Mapping[str, str]] = MappingProxyType({}),
 ) -> Path:
     """Writes processes into one database.
 
-    ``drop`` names tables and views to remove again. ``renamed`` gives the columns of tables that a
-    later schema moves elsewhere other names, so that only the views have them.
+    ``environment`` is the JSON text that each process has, or of each by its pid. ``arguments`` are
+    those of calls, by correlation. ``drop`` names tables and views to remove again. ``renamed``
+    gives the columns of tables that a later schema moves elsewhere other names, so that only the
+    views have them.
     """
     database = sqlite3.connect(path)
-    writer = _Writer(database, run)
+    database.execute("PRAGMA synchronous = OFF")
+    writer = _Writer(database, run, arguments)
     writer.create()
     writer.insert("metadata", tag="schema_version", value=version)
     for trace in traces:
-        _write_process(writer, trace)
+        says = environment if isinstance(environment, str) else environment[trace.pid]
+        _write_process(writer, trace, says)
     for name in drop:
         kind = "VIEW" if name in _VIEWS else "TABLE"
         database.execute(f"DROP {kind} {name if kind == 'VIEW' else writer.table(name)}")
@@ -134,21 +144,20 @@ def add_run(path: Path, trace: LogicalTrace, run: str) -> None:
     database = sqlite3.connect(path)
     writer = _Writer(database, run)
     writer.create()
-    _write_process(writer, trace)
+    _write_process(writer, trace, ENVIRONMENT)
     database.commit()
     database.close()
 
 
-def _write_process(writer: _Writer, trace: LogicalTrace) -> None:
+def _write_process(writer: _Writer, trace: LogicalTrace, environment: str) -> None:
     node = {"nid": NODE, "pid": trace.pid}
-    environment = json.dumps({"RANK": "3", "TOKEN": SECRET})
     writer.database.execute(
         f"INSERT OR IGNORE INTO {writer.table('info_node')} (id, hash, hostname) VALUES (?, 1, ?)",
         (NODE, trace.host),
     )
     writer.insert(
         "info_process", id=trace.pid, **node, command=f"train --key {SECRET}",
-        environment=environment, extdata=environment,
+        environment=environment, extdata=ENVIRONMENT,
     )  # fmt: skip
     agents = _write_agents(writer, trace)
     _write_kernels(writer, trace, agents)
@@ -215,10 +224,13 @@ def _write_host(writer: _Writer, trace: LogicalTrace) -> None:
             (thread, trace.pid, thread),
         )
     for thread, start, end, name, domain, correlation, says in rows:
+        event = writer.event(domain, correlation, extdata=says)
         writer.insert(
             "region", nid=NODE, pid=trace.pid, tid=thread, start=start, end=end,
-            name_id=writer.string(name), event_id=writer.event(domain, correlation, extdata=says),
+            name_id=writer.string(name), event_id=event,
         )  # fmt: skip
+        for position, (argument, value) in enumerate(writer.arguments.get(correlation, {}).items()):
+            writer.insert("arg", event_id=event, position=position, name=argument, value=value)
 
 
 def add_mark(path: Path, trace: LogicalTrace, message: str, at_ns: int) -> None:

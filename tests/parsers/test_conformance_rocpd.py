@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from format_writers.rocpd import SECRET, add_mark, add_run, write_rocpd
+from format_writers.rocpd import RUN, SECRET, add_mark, add_run, write_rocpd
 from logical_rows import EVENT_COLUMNS, HOST_COLUMNS, expected_events, expected_host, rows_of
 from logical_trace import ORIGIN_NS, ApiCall, LogicalTrace, Transfer, three_steps
 from one_file import read_file, read_one
+from rccl_trace import OPS, with_rccl_calls
 
 import commscope
 
@@ -104,6 +107,58 @@ def test_rccl_calls_name_the_collective_of_the_kernels_they_launched(tmp_path):
     assert collectives.column("op").to_pylist() == ["all_reduce"] * 3
     host = rows_of(read_one(path).host, HOST_COLUMNS)
     assert [r["kind"] for r in host if r["name"] == "ncclAllReduce"] == ["collective"] * 3
+
+
+_COMM = "0x55d0c0ffee00"
+_UNIQUE = "0x" + "5a" * 128
+#: What RCCL was asked for in the steps of ``with_rccl_calls``, by the correlation of each call.
+_ARGUMENTS = {
+    4_000: {"newcomm": _COMM, "nranks": "8", "myrank": "3", "commId": _UNIQUE},
+    5_000: {"sendbuff": "0x1", "count": "1048576", "datatype": "9", "op": "0", "comm": _COMM},
+    5_011: {"recvcount": "1000", "datatype": "7", "comm": _COMM},
+    5_012: {"recvcount": "3000", "datatype": "7", "comm": _COMM},
+    5_021: {"count": "256", "datatype": "1", "peer": "2", "comm": _COMM},
+    5_022: {"count": "512", "datatype": "1", "peer": "4", "comm": _COMM},
+}
+
+
+@pytest.mark.parametrize("form", ["tables", "views"])
+def test_arguments_of_rccl_tell_size_type_and_communicator(tmp_path, form):
+    trace = with_rccl_calls()
+    begin = ApiCall("ncclCommInitRank", ORIGIN_NS - 900, ORIGIN_NS - 500, 4_000, domain="RCCL_API")
+    trace = replace(trace, calls=(begin, *trace.calls))
+    path = write_rocpd(
+        tmp_path / "a.db", trace, arguments=_ARGUMENTS, renamed=form == "views",
+        version="4.1.0" if form == "views" else "3",
+    )  # fmt: skip
+    rows = read_one(path).collectives.to_pylist()
+    assert [row["op"] for row in rows] == list(OPS)
+    assert [row["bytes"] for row in rows] == [2 << 20, 4 * 8 * 4000, 512]
+    assert [row["dtype"] for row in rows] == ["bfloat16", "float32", "uint8"]
+    assert [row["group_size"] for row in rows] == [8] * 3
+    [comm] = {row["comm"] for row in rows}
+    assert re.fullmatch("0x[0-9a-f]{1,16}", comm)
+    assert [row["peer"] for row in rows] == [None] * 3
+
+
+@pytest.mark.parametrize("lost", [["arg"], ["event", "regions"]])
+def test_calls_without_arguments_tell_the_operation_only(tmp_path, lost):
+    path = write_rocpd(tmp_path / "a.db", with_rccl_calls(), arguments=_ARGUMENTS, drop=lost)
+    rows = read_one(path).collectives.to_pylist()
+    assert {row["bytes"] for row in rows} <= {None}
+    assert {row["comm"] for row in rows} <= {None}
+
+
+def test_arguments_of_another_process_with_the_same_ids_are_its_own(tmp_path):
+    mine, other = with_rccl_calls(), replace(with_rccl_calls(), pid=200)
+    path = write_rocpd(tmp_path / "a.db", mine, other, arguments=_ARGUMENTS)
+    database = sqlite3.connect(path)
+    second = f"event_id > (SELECT max(id) / 2 FROM rocpd_event_{RUN})"
+    database.execute(f"UPDATE rocpd_arg_{RUN} SET value = 7 WHERE name = 'datatype' AND {second}")
+    database.commit()
+    database.close()
+    found = [reading.collectives.column("bytes")[0].as_py() for reading in read_file(path)]
+    assert found == [2 << 20, 4 << 20]
 
 
 def test_copies_between_host_memories_are_no_activity_of_a_gpu(tmp_path):

@@ -144,13 +144,6 @@ def test_what_the_recording_threw_away_is_told(tmp_path, whole):
     assert "12 pieces of it were thrown away" in reading.health.notes[0]
 
 
-def test_compressed_packets_are_told(tmp_path, whole):
-    trace = message_class("Trace").FromString(whole)
-    trace.packet.add().compressed_packets = b"x\x9c"
-    reading = _read(tmp_path / "a.pftrace", trace.SerializeToString())
-    assert reading.health.notes == ("1 packet is compressed and was not read",)
-
-
 def test_other_binary_files_are_not_taken_for_one(tmp_path):
     for name, data in (("a.bin", b"\x0a" + b"\x7f" * 50), ("b.txt", b"\n\nrocprof text\n" * 9)):
         path = tmp_path / name

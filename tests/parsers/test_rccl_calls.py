@@ -10,6 +10,7 @@ import pytest
 from commscope.columns import NONE
 from commscope.parsers.device_tables import KERNEL, Activities, Calls
 from commscope.parsers.kineto.rows import Words
+from commscope.parsers.rccl_arguments import Arguments
 from commscope.parsers.rccl_calls import collectives_of
 
 _RCCL = "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)"
@@ -36,7 +37,7 @@ def ops(kernels: Sequence[tuple[int, int]], calls: Sequence[Call], name: str = _
         thread=columns[:, 3], start_ns=columns[:, 0], end_ns=columns[:, 1],
         correlation=columns[:, 2],
     )  # fmt: skip
-    table = collectives_of(activities, made, words)
+    table = collectives_of(activities, made, words, Arguments())
     return dict(zip(table.column("event").to_pylist(), table.column("op").to_pylist()))
 
 

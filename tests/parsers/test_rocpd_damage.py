@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from format_writers.rocpd import write_rocpd
+from format_writers.rocpd import RUN, write_rocpd
 from logical_trace import three_steps
 from one_file import read_one, source_of, survives
 from support import case
@@ -152,13 +152,28 @@ def test_a_database_without_rows_is_unfinished(tmp_path):
         read_one(path)
 
 
-def test_an_empty_database_by_its_name_is_unfinished(tmp_path):
+def test_a_database_that_only_its_name_makes_one_says_so(tmp_path):
     path = tmp_path / "a_results.db"
     database = sqlite3.connect(path)
     database.execute("PRAGMA user_version = 7")
     database.execute("CREATE TABLE other (x)")
     database.close()
-    with pytest.raises(CorruptTrace, match="holds no kernel, no copy and no call"):
+    with pytest.raises(CorruptTrace, match="has no table of rocpd: it is another program's"):
+        read_one(path)
+
+
+@pytest.mark.parametrize("name", ["a.rpd", "a_results.db"])
+def test_the_older_rpd_is_told_from_rocpd(tmp_path, name):
+    path = tmp_path / name
+    database = sqlite3.connect(path)
+    database.execute("CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId INTEGER, start, end)")
+    database.execute("CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INTEGER, start, end)")
+    database.execute("CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT)")
+    database.execute("CREATE TABLE rocpd_metadata (id INTEGER PRIMARY KEY, tag TEXT, value TEXT)")
+    database.execute("INSERT INTO rocpd_metadata (tag, value) VALUES ('schema_version', '2')")
+    database.commit()
+    database.close()
+    with pytest.raises(FormatError, match=r"rocmProfileData \(\.rpd\), which cannot be read"):
         read_one(path)
 
 
@@ -169,6 +184,59 @@ def test_a_schema_that_is_not_known_is_named(tmp_path):
     )  # fmt: skip
     with pytest.raises(FormatError, match=r"schema version 9\.1, which cannot be read"):
         read_one(path)
+
+
+def test_a_newer_schema_that_is_like_the_known_one_is_read_and_told(tmp_path):
+    [note] = read_one(write_rocpd(tmp_path / "a.db", TRACE, version="99")).health.notes
+    assert note.startswith("its schema version 99 is not known")
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "says"),
+    [
+        ("kernel_dispatch", "start", "no table of kernels"),
+        ("kernel_dispatch", "kernel_id", "no table of kernels"),
+        ("region", "name_id", "no table of calls of the host"),
+        ("memory_copy", "name_id", "no table of copies"),
+        ("event", "stack_id", "launches are not known"),
+        ("string", "string", "calls and copies have no names"),
+    ],
+)
+def test_a_column_that_is_missing_is_told(tmp_path, table, column, says):
+    path = write_rocpd(tmp_path / "a.db", TRACE, drop=["kernels", "memory_copies", "regions"])
+    database = sqlite3.connect(path)
+    database.execute(f"DROP VIEW rocpd_{table}")
+    database.execute(f"ALTER TABLE rocpd_{table}_{RUN} RENAME COLUMN {column} TO other")
+    database.commit()
+    database.close()
+    assert any(says in note for note in read_one(path).health.notes)
+
+
+@pytest.mark.parametrize("number", ["'x' || id", "NULL"])
+def test_rows_without_a_number_are_an_error_of_one_line(tmp_path, number):
+    path = tmp_path / "a.db"
+    database = sqlite3.connect(path)
+    database.execute(
+        "CREATE TABLE rocpd_kernel_dispatch "
+        "(id, nid, pid, agent_id, kernel_id, start INTEGER, end INTEGER)"
+    )
+    database.execute("INSERT INTO rocpd_kernel_dispatch VALUES (1, 1, 1, 1, 1, 10, 20)")
+    database.execute(f"UPDATE rocpd_kernel_dispatch SET id = {number}")
+    database.commit()
+    database.close()
+    with pytest.raises(CorruptTrace, match="rows of a table have no number"):
+        read_one(path)
+
+
+def test_numbers_at_the_ends_of_64_bits_are_read(tmp_path):
+    path = write_rocpd(tmp_path / "a.db", TRACE)
+    database = sqlite3.connect(path)
+    table = f"rocpd_kernel_dispatch_{RUN}"
+    database.execute(f"UPDATE {table} SET id = {2**63 - 1} WHERE id = 3")
+    database.execute(f"UPDATE {table} SET id = {1 - 2**63} WHERE id = 4")
+    database.commit()
+    database.close()
+    assert read_one(path).events.num_rows == 12
 
 
 def test_other_databases_are_not_taken_for_one(tmp_path):
