@@ -1,4 +1,7 @@
-"""Small real traces of our own, with known answers: see README.md in this folder."""
+"""Small real traces of our own, with known answers, and the simulated runs of the tutorial.
+
+See README.md in this folder.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from pathlib import Path
 from commscope.errors import UsageError
 
 _FOLDER = Path(__file__).resolve().parent
+#: The folder of the runs of docs/tutorial.md: they are simulated, so that ``names`` lacks them.
+TUTORIAL = _FOLDER / "tutorial"
 
 
 def names() -> tuple[str, ...]:

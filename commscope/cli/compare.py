@@ -22,8 +22,9 @@ from commscope.config import find_config
 from commscope.findings.limits import parse_limits
 from commscope.sanitize import plain
 
+_STYLES = ("text", "json", "md", "html")
 _FORMAT = click.option(
-    "--format", "style", type=click.Choice(["text", "json", "md"]), default=None,
+    "--format", "style", type=click.Choice(_STYLES), default=None,
     help="How to print; by default text, or what the output file's name says.",
 )  # fmt: skip
 
@@ -89,7 +90,7 @@ def compare(
     """
     sides = ((base, *more_base), (new, *more_new))
     check_output(output, [path for side in sides for path in side], config)
-    chosen = _style(style, output)
+    chosen = chosen_style(style, output, known=_STYLES)
     settings = find_config(config)
     limits = {**settings.thresholds, **parse_limits(thresholds)}
 
@@ -108,18 +109,16 @@ def compare(
 
 
 def _write(found: Comparison, style: str, output: Path | None, quiet: bool) -> None:
-    if style == "json":
-        write(found.to_json(), output)
-    elif style == "md":
-        write(found.to_markdown(), output)
+    if style in _RENDERERS:
+        write(_RENDERERS[style](found), output)
     elif quiet:
         write(f"{plain(found.verdict)}\n", output)
     else:
         show(lambda console: print_comparison(found, console), output, width=PLAIN_WIDTH)
 
 
-def _style(style: str | None, output: Path | None) -> str:
-    """The format asked for, else the one that the output file's name says."""
-    if style is None and output is not None and output.suffix.lower() == ".md":
-        return "md"
-    return chosen_style(style, output)
+_RENDERERS = {
+    "json": Comparison.to_json,
+    "md": Comparison.to_markdown,
+    "html": Comparison.to_html,
+}

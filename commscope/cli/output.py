@@ -21,20 +21,29 @@ from commscope.report.text import drawn_text
 
 #: Width of text where there is no terminal to fit into.
 PLAIN_WIDTH = 120
-_OTHER_FORMATS = {".html", ".md", ".pdf", ".xml", ".csv", ".svg", ".png", ".parquet"}
+#: What the end of a file's name promises; any other name is as good for one style as for another.
+_PROMISED = {
+    ".json": "json", ".txt": "text", ".md": "md", ".html": "html",
+    **{f".{name}": name for name in ("pdf", "xml", "csv", "svg", "png", "parquet")},
+}  # fmt: skip
 
 
-def chosen_style(style: str | None, output: Path | None) -> str:
+def chosen_style(
+    style: str | None, output: Path | None, *, known: Sequence[str] = ("json", "text")
+) -> str:
     """The format asked for, else the one that the output file's name says, else text.
 
-    Raises UsageError for a name that promises another format.
+    Raises UsageError for a name that promises a format which is not one of those ``known``.
     """
     if style is not None:
         return style
     suffix = "" if output is None else output.suffix.lower()
-    if suffix in _OTHER_FORMATS:
-        raise UsageError(f"--output {output}: cannot write {suffix}; name it .json or .txt")
-    return "json" if suffix == ".json" else "text"
+    promised = _PROMISED.get(suffix, "text")
+    if promised not in known:
+        *names, last = (end for end, name in _PROMISED.items() if name in known)
+        ends = f"{', '.join(names)} or {last}"
+        raise UsageError(f"--output {output}: cannot write {suffix}; name it {ends}")
+    return promised
 
 
 def check_output(

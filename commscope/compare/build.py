@@ -78,6 +78,8 @@ def compare_runs(base: Sequence[Run], new: Sequence[Run]) -> Comparison:
         environment=facts,
         findings=_findings(sides),
         not_compared=(*sides.notes, *_unexplained(known), *kernel_notes, *environment_notes),
+        base_worst=base[0].report.worst_step,
+        new_worst=new[0].report.worst_step,
     )
     return _with_words(found)
 

@@ -80,11 +80,16 @@ def cause_rows(found: Comparison) -> list[Line]:
 
 
 def _cause(name: str, rank: int | None, base: int, new: int, share: str) -> Line:
-    words = {"late_rank": f"rank {rank} late", "unmatched": "exposed, not matched"}
     return {
-        "cause": words.get(name, name), "base": span(base), "new": span(new),
+        "cause": cause_name(name, rank), "base": span(base), "new": span(new),
         "change": signed(new - base), "share": share, "what it is": "",
     }  # fmt: skip
+
+
+def cause_name(name: str, rank: int | None) -> str:
+    """What a cause is called."""
+    words = {"late_rank": f"rank {rank} late", "unmatched": "exposed, not matched"}
+    return words.get(name, name)
 
 
 def _sum(found: Comparison) -> Line:

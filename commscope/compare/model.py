@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from commscope.compare.statistics import Judgement, Units
+from commscope.report.model import WorstStep
 from commscope.sanitize import json_text
 
 SCHEMA = "commscope.compare/1"
@@ -214,7 +215,8 @@ class FindingPair:
 class Comparison:
     """Everything that is known of two sides.
 
-    ``causes`` is null where the change cannot be explained; ``not_compared`` says why.
+    ``causes`` is null where the change cannot be explained; ``not_compared`` says why. The worst
+    steps are those of the first run of each side: see ``WorstStep``.
     """
 
     verdict: str
@@ -234,6 +236,8 @@ class Comparison:
     environment: tuple[Fact, ...]  #: only what differs
     findings: tuple[FindingPair, ...]
     not_compared: tuple[str, ...]
+    base_worst: WorstStep | None
+    new_worst: WorstStep | None
 
     @property
     def is_significant(self) -> bool:
@@ -262,6 +266,12 @@ class Comparison:
         from commscope.compare.markdown import comparison_markdown  # noqa: PLC0415
 
         return comparison_markdown(self)
+
+    def to_html(self) -> str:
+        """The comparison as one HTML file, with both timelines."""
+        from commscope.compare.html import render  # noqa: PLC0415
+
+        return render(self)
 
     def __str__(self) -> str:
         return self.verdict

@@ -79,10 +79,11 @@ def verdict_of(found: Comparison) -> str:
             "can tell of their whole traces is below."
         )
     judgement = next((p.judgement for p in found.parts if p.name == "step"), None)
+    cause = _main_cause(found, judgement)
     parts = (
         _change(found, found.step_time, judgement),
-        _main_cause(found, judgement),
-        _collectives(found),
+        cause,
+        _collectives(found, cause),
         _unprofiled(found),
         _sure(judgement, found),
     )
@@ -123,8 +124,11 @@ def _main_cause(found: Comparison, judgement: Judgement | None) -> str:
     return f"Main cause, {signed(top.change_ns)} ({share}): {top.says}."
 
 
-def _collectives(found: Comparison) -> str:
-    """Other numbers of collectives, which are a change of the program and never noise."""
+def _collectives(found: Comparison, said: str) -> str:
+    """Other numbers of collectives, which are a change of the program and never noise.
+
+    Nothing where the main cause, as it was ``said``, tells them.
+    """
     lines = [
         line
         for cause in found.causes or ()
@@ -136,6 +140,8 @@ def _collectives(found: Comparison) -> str:
         return ""
     most = max(lines, key=lambda line: abs(line.by_count_ns or 0))
     told = f"{most.base_count:.4g} to {most.new_count:.4g} collectives a step"
+    if f"{most.detail}: {told}" in said:
+        return ""
     how = _latency_or_bandwidth(most, found.collectives)
     what = "transfer" if most.part == "exposed_transfer" else "communication"
     return f"{most.detail}: {told}, {signed(most.change_ns)} of exposed {what}{how}."
@@ -258,8 +264,17 @@ def _latency_or_bandwidth(line: CausePart, pairs: Sequence[CollectivePair]) -> s
             "more, smaller" if (line.new_count or 0) > (line.base_count or 0) else "fewer, larger"
         )
         return f"; as many bytes ({size(after)} a step) in {pieces} pieces: latency, not bandwidth"
+    if all(_takes_as_long(pair) for pair in mine):
+        share = "less" if line.change_ns > 0 else "more"
+        return f"; as many bytes in as many pieces at the same rate: {share} of it is hidden"
     rate = "another rate" if line.part == "exposed_transfer" else "waiting, or another rate"
     return f"; as many bytes in as many pieces: {rate}"
+
+
+def _takes_as_long(pair: CollectivePair) -> bool:
+    """Whether transfers of a kind take the same time on both sides, as far as that is known."""
+    times = [of.transfer_p50_ns if of else None for of in (pair.base, pair.new)]
+    return None not in times and not _differs(*(float(ns or 0) for ns in times))
 
 
 def _late_rank(cause: Cause, rank: int, found: Comparison) -> str:

@@ -1,4 +1,4 @@
-"""The HTML report in Chromium, opened from disk: it asks for nothing, fits, sorts, and is inert."""
+"""HTML in Chromium, opened from disk: it asks for nothing, fits, sorts, and is inert."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 
 import commscope
 from commscope import sample_traces
+from commscope.compare.build import compare_runs, examine
 from commscope.findings.model import Finding
 from commscope.report.html import render
 
@@ -81,9 +82,22 @@ def written(file: Path, report: commscope.Report, title: str = "ddp_straggler") 
     return file
 
 
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory) -> Path:
+    runs = [
+        examine(name, commscope.load(sample_traces.path(name)))
+        for name in ("ddp_default", "ddp_straggler")
+    ]
+    file: Path = tmp_path_factory.mktemp("comparison") / "compare.html"
+    file.write_text(compare_runs(runs[:1], runs[1:]).to_html(), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("page", ["file", "comparison"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1600])
-def test_it_asks_for_nothing_and_fits(tab, file, width, theme):
+def test_it_asks_for_nothing_and_fits(tab, request, page, width, theme):
+    file = request.getfixturevalue(page)
     tab.page.emulate_media(color_scheme=theme)
     tab.page.set_viewport_size({"width": width, "height": 900})
     tab.open(file)
@@ -115,6 +129,30 @@ def test_tables_are_sorted_by_the_number_behind_the_text(tab, file):
     button.click()
     assert head.get_attribute("aria-sort") == "ascending"
     assert first_cells(tab, 4) == most[::-1] != before
+
+
+def test_pairs_are_sorted_by_their_difference(tab, comparison):
+    tab.open(comparison)
+    button = tab.page.locator("[aria-labelledby=ranks-caption] thead th:nth-child(7) button")
+    rows = "document.querySelector('[aria-labelledby=ranks-caption] tbody').rows"
+    assert "idle" in (button.text_content() or "")
+    button.click()
+    assert tab.ask(f"Array.from({rows}, row => row.cells[0].textContent)") == ["1", "0"]
+    button.click()
+    assert tab.ask(f"Array.from({rows}, row => row.cells[0].textContent)") == ["0", "1"]
+
+
+def test_the_two_timelines_end_at_the_same_place(tab, comparison):
+    tab.page.set_viewport_size({"width": 1600, "height": 900})
+    tab.open(comparison)
+    base, new = (
+        tab.ask(
+            f"document.querySelector('[aria-labelledby^={name}-title]').getBoundingClientRect()"
+        )
+        for name in ("base", "new")
+    )
+    assert (base["left"], base["right"]) == (new["left"], new["right"])
+    assert base["bottom"] < new["top"]
 
 
 def test_the_theme_is_kept(tab, file):

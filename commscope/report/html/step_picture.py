@@ -95,6 +95,11 @@ class _Scale:
     def __init__(self, start_ns: int, length_ns: int) -> None:
         self._start, self._length = start_ns, max(length_ns, 1)
 
+    @property
+    def unit_ns(self) -> float:
+        """The time that the least width stands for."""
+        return self._length / WIDTH
+
     def x(self, at_ns: int) -> float:
         return round(min(max(WIDTH * (at_ns - self._start) / self._length, 0), WIDTH), 1)
 
@@ -117,9 +122,10 @@ def _stretch(row: dict[str, Any], top: int, draw: _Scale) -> str:
     """A box as high as the share of it that is busy, standing on the foot of its lane.
 
     Thousands of them are most of a page: they are told in whole numbers, and close by themselves.
+    What is shorter than the least width is lower instead.
     """
     x, end = (round(draw.x(row["start_ns"] + after)) for after in (0, row["dur_ns"]))
-    share = row["covered_ns"] / max(row["dur_ns"], 1)
+    share = row["covered_ns"] / max(row["dur_ns"], draw.unit_ns)
     height = _LANE if share > _FULL else max(round(_LANE * share), 1)
     wide = max(end - x, 1)
     return f"M{x} {top + _LANE - height}h{wide}v{height}h-{wide}"
