@@ -35,6 +35,7 @@ from commscope.findings.model import (
     Withheld,
 )
 from commscope.findings.rules import BUILT_IN
+from commscope.gate.model import EXIT_CODES
 from commscope.parsers.registry import PARSERS
 from commscope.report.model import LogSection, ReportTable
 
@@ -141,7 +142,11 @@ def _full_report() -> dict[str, Any]:
     trust = replace(report.trust, checks=(check,))
     empty = {"bubbles": report.bubbles, "traffic": report.traffic}
     rows = {name: ReportTable(_row_of_nulls(table.arrow.schema)) for name, table in empty.items()}
-    full = replace(report, findings=(finding,), trust=trust, log=_full_log(), **rows)
+    assert report.worst_step is not None
+    worst = replace(report.worst_step, notes=("a note",))
+    full = replace(
+        report, findings=(finding,), trust=trust, log=_full_log(), worst_step=worst, **rows
+    )
     return json.loads(full.to_json(more=("instances",)))
 
 
@@ -247,7 +252,8 @@ def test_example_of_settings_is_valid(tmp_path: Path) -> None:
 def test_every_exit_code_is_told() -> None:
     codes = [int(n) for n in re.findall(r"^\| (\d+) \|", _text(ROOT / "README.md"), re.MULTILINE)]
     kinds = (kind for kind in vars(errors).values() if hasattr(kind, "exit_code"))
-    assert codes == sorted({0, 130, *(kind.exit_code for kind in kinds)})
+    expected = {0, 130, *(kind.exit_code for kind in kinds), *EXIT_CODES.values()}
+    assert codes == sorted(expected)
 
 
 def test_every_dependency_has_its_reason() -> None:

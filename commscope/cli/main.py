@@ -15,7 +15,7 @@ from commscope.sanitize import plain
 
 #: Every command by its name: its module holds a click command of the same name.
 COMMANDS = (
-    *("analyze", "baseline", "bundle", "cache", "collectives", "compare", "convert"),
+    *("analyze", "baseline", "bundle", "cache", "check", "collectives", "compare", "convert"),
     *("env", "explain", "gaps"),
     *("inspect", "kernels", "log", "omniperf", "report", "rules", "stragglers"),
 )

@@ -49,7 +49,7 @@ _READING = (
     click.option("--topology", multiple=True, metavar="FILE",
                  help="Output of rocm-smi, amd-smi or the like, or a folder of env --save."),
     click.option("--counters", multiple=True, metavar="DIR",
-                 help="Counters of omniperf, rocprof-compute or rocprofv3: what binds slowed kernels."),
+                 help="Counters of omniperf, rocprof-compute or rocprofv3."),
     click.option("--rank", "ranks", multiple=True, metavar="N=FILE",
                  help="Rank of a file that does not tell it."),
     click.option("--capture", metavar="N|all", callback=lambda *given: _capture(given[-1]),

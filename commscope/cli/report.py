@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
@@ -10,13 +9,13 @@ from typing import Any
 
 import click
 
+from commscope.cli.github import GITHUB, show_on_github
 from commscope.cli.options import QUIET, reading_options
 from commscope.cli.output import check_output, write
 from commscope.cli.reporting import THRESHOLD, analyze_as_set
 from commscope.errors import UsageError
 from commscope.report.model import Report
 
-_SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 _SCHEMA = "report-1.schema.json"
 
 
@@ -61,10 +60,7 @@ def _print_schema(ctx: click.Context, _option: click.Parameter, wanted: bool) ->
     "-o", "--output", "outputs", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
     help="Write a file; its name says the format: .html, .json, .md, .txt or .xml (JUnit).",
 )  # fmt: skip
-@click.option(
-    "--github", is_flag=True,
-    help="Print annotations for GitHub, and add the report to the summary of the job.",
-)  # fmt: skip
+@GITHUB
 @click.option(
     "--schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
     help="Print the JSON Schema of the report, and nothing else.",
@@ -82,7 +78,9 @@ def report(outputs: tuple[Path, ...], github: bool, quiet: bool, **reading: Any)
     for output in outputs:
         write(RENDERERS[output.suffix.lower()](found, name), output)
     if github:
-        _show_on_github(found, name)
+        from commscope.report.github import report_annotations  # noqa: PLC0415
+
+        show_on_github(report_annotations(found), _markdown(found, name))
 
 
 def _name_of(paths: Sequence[str]) -> str:
@@ -98,18 +96,3 @@ def _check(outputs: Sequence[Path], inputs: Sequence[str], config: Path | None) 
             known = ", ".join(RENDERERS)
             raise UsageError(f"--output {output}: its name must end in one of {known}")
         check_output(output, inputs, config)
-
-
-def _show_on_github(found: Report, name: str) -> None:
-    """Annotations on standard output, and the report where the runner collects summaries."""
-    from commscope.report.github import report_annotations  # noqa: PLC0415
-
-    write(report_annotations(found), None)
-    summary = os.environ.get(_SUMMARY_VARIABLE)
-    if not summary:
-        return
-    try:
-        with open(summary, "a", encoding="utf-8") as file:
-            file.write(_markdown(found, name))
-    except OSError as error:
-        raise UsageError(f"{_SUMMARY_VARIABLE}: {summary}: {error.strerror or error}") from error

@@ -62,9 +62,9 @@ def test_metric_of_a_run(call: Any, report: Report) -> None:
 def test_what_is_left_out_has_numbers(call: Any) -> None:
     text = call("explain", "step_ns", RUN).out
     assert "  2 open steps of 6 in this run\n" in text
-    assert "  0 of 12 collectives of this run are not matched\n" in call(
-        "explain", "busbw", RUN
-    ).out
+    assert (
+        "  0 of 12 collectives of this run are not matched\n" in call("explain", "busbw", RUN).out
+    )
 
 
 def test_rule_and_finding_of_a_run(call: Any, report: Report) -> None:

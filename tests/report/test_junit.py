@@ -13,7 +13,7 @@ from commscope.findings.model import Metric, Result, Withheld
 from commscope.report.github import MOST_ANNOTATIONS, annotation, report_annotations
 from commscope.report.junit import Case, junit_text, report_junit
 
-HOSTILE = "<x a=\"1\">]]>\x00\x1b[31m\ud800 & '\u202e"
+HOSTILE = '<x a="1">]]>\x00\x1b[31m\ud800 & \'\u202e'
 
 
 @pytest.fixture(scope="module")
