@@ -6,9 +6,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from commscope.columns import NONE, Bool, Int64, codes, int64, nullable, where_equal
-from commscope.normalize.impossible import LATEST_NS, MAX_DISTANCE_NS, is_impossible
-from commscope.normalize.parts import with_column
+from commscope.columns import NONE, Bool, Int64, codes, int64, nullable, where_equal, with_column
+from commscope.normalize.impossible import (
+    LATEST_NS,
+    MAX_DISTANCE_NS,
+    is_before_launch,
+    is_impossible,
+)
 from commscope.schema import Flag
 from commscope.trace import Repair
 
@@ -23,7 +27,9 @@ def repair_events(events: pa.Table, rank: int) -> tuple[pa.Table, Repair]:
     """The activities with impossible ends clipped, broken ones flagged, and what that changed."""
     flags = np.asarray(events.column("flags").to_numpy()).copy()
     start, duration = int64(events, "start_ns"), int64(events, "dur_ns")
-    flags[is_impossible(start, duration)] |= Flag.BROKEN
+    broken = is_impossible(start, duration)
+    broken |= is_before_launch(start, np.where(broken, NONE, int64(events, "launch_ns")))
+    flags[broken] |= Flag.BROKEN
     stream = _repair_streams(events, flags)
     good = (flags & Flag.BROKEN) == 0
     alone = (flags & Flag.GRAPH) == 0  # branches of a graph may run at once under one stream

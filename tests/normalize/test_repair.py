@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tables import COMPUTE, Gpu, Host, Row, comm, reading
 
-from commscope.normalize.impossible import MAX_DISTANCE_NS, is_impossible
+from commscope.columns import NONE
+from commscope.normalize.impossible import MAX_DISTANCE_NS, is_before_launch, is_impossible
 from commscope.normalize.launches import link_launches
 from commscope.normalize.ranks import split_ranks
 from commscope.normalize.repair import repair_events
@@ -42,6 +43,32 @@ def test_possible(start: int, dur: int) -> None:
 def test_nothing_is_possible() -> None:
     assert is_impossible(np.array([0, -5]), np.array([1, 1])).all()
     assert not is_impossible(np.empty(0, np.int64), np.empty(0, np.int64)).any()
+
+
+def test_a_stamp_near_zero_of_a_clock_that_stands_far_on_was_never_written() -> None:
+    late = np.array([10**13, 10**13 + 5, 7])
+    assert is_impossible(late, np.array([5, 5, 5])).tolist() == [False, False, True]
+    early = np.array([10**11, 10**11 + 5, 7])
+    assert not is_impossible(early, np.array([5, 5, 5])).any(), "a clock that just began"
+
+
+@pytest.mark.parametrize(
+    ("start", "launch", "is_broken"),
+    [
+        ([50, 60, 70], [40, 50, 60], [0, 0, 0]),
+        ([50, -(10**9) - 50, 70], [40, 50, 60], [0, 1, 0]),
+        ([50, -(10**9) + 50, 70], [40, 50, 60], [0, 0, 0]),
+        ([50, -(2 * 10**9), 70], [40, NONE, 60], [0, 0, 0]),
+        # Most of them: then it is the clocks.
+        ([-(3 * 10**9), -(2 * 10**9), 70], [40, 50, 60], [0, 0, 0]),
+    ],
+)
+def test_nothing_runs_long_before_its_launch(
+    start: list[int], launch: list[int], is_broken: list[int]
+) -> None:
+    launches = np.array([NONE if one == NONE else one + T for one in launch])
+    found = is_before_launch(np.array(start) + T, launches)
+    assert found.tolist() == list(map(bool, is_broken))
 
 
 def test_broken_rows_are_flagged_and_counted() -> None:
