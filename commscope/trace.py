@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,7 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from commscope._version import DEFINITIONS_VERSION
+
 if TYPE_CHECKING:
+    from commscope.classify import Expression
     from commscope.counters.model import KernelCounters
     from commscope.parsers.rccl_log import Logs
     from commscope.topology import Topology
@@ -103,12 +105,13 @@ class Trace:
     repairs: tuple[Repair, ...]
     notes: tuple[Note, ...]
     selection: str | None = None
-    roles: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  #: role -> group names
+    roles: Mapping[str, Expression] = field(default_factory=dict)  #: role -> group names
     unprofiled_step_ns: int | None = None  #: a step without the profiler, where it is known
     reference: pa.Table | None = None  #: what rccl-tests measured on this machine (BENCHMARKS)
     logs: Logs | None = None  #: of the library, from the job that the trace is of
     topology: Topology | None = None  #: of the hosts of that job
     counters: tuple[KernelCounters, ...] = ()  #: of kernels, from a profile of their hardware
+    definitions: int = DEFINITIONS_VERSION  #: by which a saved run was read; else the present one
 
     def __repr__(self) -> str:
         ranks, steps = self.ranks.num_rows, len(set(self.steps.column("step").to_pylist()))

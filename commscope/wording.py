@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, groupby
 from operator import sub
 
 _MOST_SPANS = 8
@@ -38,6 +38,21 @@ def rank_spans(ranks: Iterable[int], verb: str = "") -> str:
     every = sorted(set(ranks))
     what = f"{_ranks(every)} {_spans(every)}"
     return f"{what} {verb}{'s' if len(every) == 1 else ''}" if verb else what
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """The names with a number behind those that came before: ``a``, ``a (2)``."""
+    taken = set(names)
+    seen: dict[str, Iterator[int]] = {}
+    distinct = []
+    for name in names:
+        if name in seen:
+            new = next(new for n in seen[name] if (new := f"{name} ({n})") not in taken)
+            taken.add(new)
+        else:
+            seen[name], new = count(2), name
+        distinct.append(new)
+    return distinct
 
 
 def _ranks(ranks: list[int]) -> str:

@@ -15,7 +15,9 @@ from commscope.errors import CorruptTrace, FormatError, UsageError
 from commscope.parsers.opening import Extent, Source, is_packed, unpacked
 
 _ZIP_METHODS = {0: None, 8: "deflate", 12: "bz2", 93: "zstd"}
-_NO_PARTS = ("__pycache__", "commscope-baselines")
+#: The folder of baselines, which are runs of their own.
+BASELINES = "commscope-baselines"
+_NO_PARTS = ("__pycache__", BASELINES)
 _ZIP_LOCAL = struct.Struct("<4s22xHH")
 
 #: What zipfile and tarfile raise on archives that are damaged.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from commscope.errors import CorruptTrace, FormatError
 from commscope.parsers.base import Progress
 from commscope.parsers.opening import Source, open_blocks
@@ -11,7 +13,20 @@ def _silent(_done: int, _total: int | None) -> None:
     pass
 
 
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The decompressed bytes of a source, and the hash of them as they are stored."""
+
+    data: bytes
+    sha256: str | None
+
+
 def read_whole(source: Source, most_bytes: int, progress: Progress = _silent) -> bytes:
+    """The decompressed bytes of a source; raises as ``read_hashed`` does."""
+    return read_hashed(source, most_bytes, progress).data
+
+
+def read_hashed(source: Source, most_bytes: int, progress: Progress = _silent) -> Whole:
     """The decompressed bytes of a source.
 
     Raises FormatError where there are more than the limit, CorruptTrace where its compression is
@@ -28,4 +43,4 @@ def read_whole(source: Source, most_bytes: int, progress: Progress = _silent) ->
                 raise FormatError(f"{source.label}: {most}, which no file of its kind has")
     if blocks.cut:
         raise CorruptTrace(f"{source.label}: {blocks.cut}; copy it again")
-    return b"".join(parts)
+    return Whole(b"".join(parts), blocks.sha256)

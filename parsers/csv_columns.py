@@ -15,9 +15,11 @@ import numpy as np
 from commscope.columns import NONE, Int64
 from commscope.errors import CorruptTrace
 from commscope.parsers.base import Progress
-from commscope.parsers.kineto.rows import Columns, Words, integers
-from commscope.parsers.omniperf.kinds import COUNTER
+from commscope.parsers.batches import Columns
+from commscope.parsers.counter_names import COUNTER
+from commscope.parsers.integers import integers
 from commscope.parsers.opening import Blocks, Source, open_blocks
+from commscope.parsers.words import Words
 
 _BATCH_ROWS = 1 << 14
 _MOST_HEADER = 8192

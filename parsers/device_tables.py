@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from commscope.columns import NONE, Bool, Int64, nullable
-from commscope.parsers.kineto.rows import Words, dictionary
 from commscope.parsers.kineto.times import MAX_NS
+from commscope.parsers.words import Words, dictionary
 from commscope.schema import PARSED_COLLECTIVES, PARSED_EVENTS, PARSED_HOST, Flag, conform
 
 EVENT_KINDS = ("kernel", "memcpy", "memset")
@@ -87,7 +87,7 @@ def events_table(activities: Activities, words: Words) -> pa.Table:
         "stream": nullable(activities.stream),
         "queue": nullable(activities.queue),
         "kind": dictionary(activities.kind, EVENT_KINDS),
-        "name": dictionary(activities.name, list(words)),
+        "name": dictionary(activities.name, words.spelled),
         "start_ns": pa.array(start),
         "dur_ns": pa.array(duration),
         "correlation": nullable(_known_ids(activities.correlation)),
@@ -110,7 +110,7 @@ def host_table(calls: Calls, launched: Int64, words: Words) -> pa.Table:
         "rank": pa.nulls(len(kept), pa.int32()),
         "thread": nullable(calls.thread[kept]),
         "kind": dictionary(calls.kind[kept], HOST_KINDS),
-        "name": dictionary(calls.name[kept], list(words)),
+        "name": dictionary(calls.name[kept], words.spelled),
         "start_ns": pa.array(start[kept]),
         "dur_ns": pa.array(duration[kept]),
         "correlation": nullable(correlation[kept]),

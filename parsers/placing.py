@@ -8,6 +8,7 @@ import numpy as np
 
 from commscope.columns import NONE, Int64
 from commscope.parsers.device_tables import KERNEL, Activities, taken
+from commscope.wording import counted
 
 #: A processor that is no GPU, and one that is not known.
 NO_GPU, UNKNOWN = -2, -1
@@ -52,7 +53,5 @@ def _tells_no_streams(activities: Activities) -> bool:
 
 
 def _host_copies(count: int) -> str:
-    copies = (
-        "1 copy from host to host is" if count == 1 else f"{count:,} copies from host to host are"
-    )
-    return f"{copies} left out"
+    one, many = "copy from host to host is", "copies from host to host are"
+    return f"{counted(count, one, many)} left out"

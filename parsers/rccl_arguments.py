@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from commscope.classify import canonical_op, dtype_bytes
-from commscope.parsers.kineto.rows import MAX_RANK
+from commscope.parsers.integers import MAX_RANK
 
 #: The arguments of one call, by their names in RCCL's header.
 Texts = Mapping[str, str]

@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from commscope.classify import NO_PATTERNS, ActivityClass, canonical_op, classes_of
-from commscope.columns import NONE, Bool, Int64
+from commscope.columns import NONE, Bool, Int64, runs
 from commscope.parsers.device_tables import Activities, Calls
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.rccl_arguments import Arguments, Told, combined, told_by
+from commscope.parsers.words import Words
 from commscope.schema import PARSED_COLLECTIVES, table_of
 
 _PREFIX = "nccl"
@@ -46,14 +46,14 @@ def collectives_of(
 ) -> pa.Table:
     """PARSED_COLLECTIVES of the communication kernels whose RCCL calls are known."""
     rows = np.flatnonzero(_is_communication(activities, words))
-    units = list(_units(calls, list(words)))
+    units = list(_units(calls, words.spelled))
     if not len(rows) or not units:
         return PARSED_COLLECTIVES.empty_table()
     unit = _by_launch(activities.correlation[rows], calls, units)
     if (unit < 0).all():
         unit = _by_order(activities.start_ns[rows], units)
     found = [(row, u) for row, u in zip(rows.tolist(), unit.tolist()) if u >= 0 and units[u].op]
-    told = told_by(_in_time(calls, list(words)), arguments) if arguments.of_call else {}
+    told = told_by(_in_time(calls, words.spelled), arguments) if arguments.of_call else {}
     kernels = Counter(u for _, u in found)
     says = {
         u: combined([told.get(row, _NOTHING) for row in units[u].calls], kernels[u])
@@ -70,7 +70,7 @@ def collectives_of(
 
 
 def _is_communication(activities: Activities, words: Words) -> Bool:
-    classes = np.array(classes_of(list(words), NO_PATTERNS), np.uint8)
+    classes = np.array(classes_of(words.spelled, NO_PATTERNS), np.uint8)
     return np.asarray(classes[activities.name] == ActivityClass.COMMUNICATION)
 
 
@@ -91,10 +91,8 @@ def _units(calls: Calls, words: Sequence[str]) -> Iterator[_Unit]:
     """The units of every thread, in order of start on each."""
     rows = _rccl_rows(calls, words)
     order = rows[np.lexsort((-calls.end_ns[rows], calls.start_ns[rows], calls.thread[rows]))]
-    thread = calls.thread[order]
-    for of_thread in np.split(order, np.flatnonzero(np.diff(thread)) + 1):
-        if len(of_thread):
-            yield from _units_of_thread(calls, of_thread, words)
+    for of_thread in runs(calls.thread[order]):
+        yield from _units_of_thread(calls, order[of_thread], words)
 
 
 def _units_of_thread(calls: Calls, rows: Int64, words: Sequence[str]) -> Iterator[_Unit]:

@@ -6,8 +6,8 @@ import numpy as np
 
 from commscope.columns import Int64
 from commscope.parsers.device_tables import HOST_KINDS
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.rocprof_names import call_kind
+from commscope.parsers.words import Words
 
 _DOMAINS = {
     "HIP_API": "HIP_RUNTIME_API",
@@ -28,7 +28,7 @@ def domain_of(category: str) -> str:
 
 def kinds_of_calls(category: Int64, name: Int64, words: Words) -> Int64:
     """Codes of HOST_KINDS for calls whose category and name are codes of words."""
-    texts, size = list(words), len(words)
+    texts, size = words.spelled, len(words)
     distinct, inverse = np.unique(category * size + name, return_inverse=True)
     pairs = ((texts[pair // size], texts[pair % size]) for pair in distinct.tolist())
     kinds = [HOST_KINDS.index(call_kind(domain_of(one), called)) for one, called in pairs]

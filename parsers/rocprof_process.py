@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from commscope.parsers.device_tables import Activities, Calls, events_table, host_table
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.placing import place
 from commscope.parsers.rccl_arguments import Arguments
 from commscope.parsers.rccl_calls import collectives_of
+from commscope.parsers.words import Words
 
 
 @dataclass(frozen=True, slots=True)

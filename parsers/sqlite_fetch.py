@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import NONE, Int64
-from commscope.parsers.kineto.rows import Columns, Words, integers
+from commscope.columns import NONE, Int64, distinct_of
+from commscope.parsers.batches import Columns
+from commscope.parsers.integers import integers
+from commscope.parsers.words import Words
 
 #: SQLite's and NumPy's cost of a batch is then small, and the rows' memory bounded.
 _BATCH_ROWS = 1 << 14
@@ -68,7 +70,7 @@ class Fetched:
     def texts(self, name: str, words: Words) -> Int64:
         """A column of texts as codes of these words, ``NONE`` for null, as ``numbers`` has it."""
         codes = self.numbers(name)
-        moved = np.append(words.encode(list(self.own)), NONE)
+        moved = np.append(words.encode(self.own.spelled), NONE)
         return np.asarray(moved[np.where(codes == NONE, -1, codes)])
 
 
@@ -227,15 +229,3 @@ def mapped(ids: Int64, numbers: Mapping[int, int], missing: int) -> Int64:
     distinct, place = distinct_of(ids)
     found = [numbers.get(key, missing) for key in distinct.tolist()]
     return np.asarray(np.array(found, np.int64)[place])
-
-
-def distinct_of(ids: Int64) -> tuple[Int64, Int64]:
-    """The distinct ids in order, and the place of each id among them."""
-    low, high = (int(ids.min()), int(ids.max())) if len(ids) else (0, 0)
-    if high - low >= len(ids):
-        distinct, place = np.unique(ids, return_inverse=True)
-        return distinct, place.reshape(-1)
-    # Ids that count lie close together: a table of them takes a fraction of the time of sorting.
-    is_there = np.zeros(high - low + 1, np.bool_)
-    is_there[ids - low] = True
-    return np.flatnonzero(is_there) + low, (np.cumsum(is_there) - 1)[ids - low]

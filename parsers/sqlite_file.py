@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import IO
 
@@ -26,6 +27,12 @@ MAGIC = b"SQLite format 3\0"
 #: Where SQLite's writers lock a file: see https://www.sqlite.org/fileformat2.html#the_lock_byte_page
 _LOCK_FIRST, _LOCK_BYTES = 0x40000002, 510
 _HEADER_BYTES = 100
+#: Steps of SQLite's machine in all queries of a connection, of which some ten million take a
+#: second. Reading all rows of a trace takes few for each of its bytes.
+FREE_STEPS, STEPS_A_BYTE = 200_000_000, 40
+_STEPS_AT_ONCE = 100_000
+#: What SQLite says of a query that the handler ended.
+_STOPPED = "interrupted"
 _AGAIN = "copy it again, or record again"
 #: Files that a writer leaves when it does not end well, and how those begin that hold changes.
 _LEFT_OVER = {"-wal": b"\x37\x7f\x06", "-journal": b"\xd9\xd5\x05\xf9"}
@@ -66,20 +73,35 @@ def open_database(source: Source, progress: Progress) -> Iterator[Database]:
     with _as_file(source, progress) as (path, stored):
         _require_whole(path, source.label)
         try:
-            with closing(_connect(path)) as first, closing(_connect(path)) as second:
+            with closing(connect(path)) as first, closing(connect(path)) as second:
                 yield Database(first, second, stored)
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            # The latter where SQLite's own message quotes damaged text.
-            why = error if isinstance(error, sqlite3.Error) else "its names are damaged"
-            reason = f"the database cannot be read ({why})"
-            raise CorruptTrace(f"{source.label}: {reason}; {_AGAIN}") from error
+            raise CorruptTrace(f"{source.label}: {_why(error)}; {_AGAIN}") from error
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _why(error: Exception) -> str:
+    """Why a database cannot be read on."""
+    if str(error) == _STOPPED:
+        return "its views take more steps than reading a database of its size does"
+    # Where SQLite's own message quotes damaged text, that cannot be decoded.
+    reason = error if isinstance(error, sqlite3.Error) else "its names are damaged"
+    return f"the database cannot be read ({reason})"
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """The database in a file, only to be read, without a look at all of it.
+
+    Its queries raise sqlite3.OperationalError where they take more steps than rows of so many bytes
+    can need: a view may hold a query without an end.
+    """
     # Immutable: SQLite then takes no locks and makes no files beside this one.
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
     connection.text_factory = _text
+    most = FREE_STEPS + STEPS_A_BYTE * path.stat().st_size
+    # It goes on as long as the handler gives 0.
+    left = repeat(0, most // _STEPS_AT_ONCE)
+    connection.set_progress_handler(lambda: next(left, 1), _STEPS_AT_ONCE)
     return connection
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import commscope
 from commscope.compare.build import compare_runs, examine
 from commscope.compare.model import Cause, Comparison
-from commscope.compare.scope import Run
+from commscope.compare.scope import Examined
 from commscope.generator import Job, Model, scenarios, simulate, write_traces
 
 
 @cache
-def run_of(path: Path) -> Run:
+def run_of(path: Path) -> Examined:
     return examine(str(path), commscope.load(path))
 
 

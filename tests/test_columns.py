@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
+
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tables import Gpu, trace
 
-from commscope.columns import NONE, Int64, at, flagged, where_equal, where_word
+from commscope.columns import (
+    NONE,
+    Int64,
+    at,
+    distinct_of,
+    flagged,
+    parts,
+    runs,
+    where_equal,
+    where_word,
+    with_column,
+)  # fmt: skip
 from commscope.schema import Flag
 
 WORDS = pa.table({"word": pa.array(["a", None, "ab", "a"]).dictionary_encode()})
@@ -28,6 +44,29 @@ def test_no_place_is_missing(values: Int64) -> None:
     assert at(values, np.array([-1]), NONE).tolist() == [NONE]
     places = np.arange(len(values))
     assert at(values, places, NONE).tolist() == values.tolist()
+
+
+@given(st.lists(st.one_of(st.integers(-2, 3), st.integers(-(2**63), 2**63 - 1)), max_size=20))
+def test_rows_by_value(values: list[int]) -> None:
+    column = np.array(values, np.int64)
+    found = [(value, rows.tolist()) for value, rows in parts(column)]
+    assert found == [
+        (one, [row for row, value in enumerate(values) if value == one])
+        for one in sorted(set(values))
+    ]
+    expected = [[row for row, _ in run] for _, run in groupby(enumerate(values), itemgetter(1))]
+    assert [run.tolist() for run in runs(column)] == expected
+    distinct, place = distinct_of(column)
+    assert distinct.tolist() == sorted(set(values))
+    assert distinct[place].tolist() == values
+
+
+def test_a_column_is_replaced_in_its_place() -> None:
+    table = WORDS.append_column("number", pa.array([1, 2, 3, 4]))
+    words = pa.array(["b"] * 4).dictionary_encode()
+    found = with_column(table, "word", words)
+    assert found.to_pydict() == {"word": ["b"] * 4, "number": [1, 2, 3, 4]}
+    assert found.schema == table.schema
 
 
 def test_flagged() -> None:

@@ -37,6 +37,7 @@ from commscope.findings.model import (
 from commscope.findings.rules import BUILT_IN
 from commscope.gate.model import EXIT_CODES
 from commscope.parsers.registry import PARSERS
+from commscope.report.metrics import METRICS
 from commscope.report.model import LogSection, ReportTable
 
 PAGES = gen_docs.pages()
@@ -124,6 +125,13 @@ def test_every_rule_is_described() -> None:
     assert re.findall(r"^### (\w+)", page, re.MULTILINE) == ids
     for metric in Metric:
         assert f"| {metric.value} |" in page
+
+
+def test_every_metric_is_described() -> None:
+    page = _text(ROOT / "docs/metrics.md")
+    assert re.findall(r"^### (\S+)$", page, re.MULTILINE) == [metric.name for metric in METRICS]
+    for metric in METRICS:
+        assert metric.definition in _section(page, f"### {re.escape(metric.name)}")
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from commscope.wording import counted, listed, on_ranks, rank_list, rank_spans
+from commscope.wording import counted, distinct_names, listed, on_ranks, rank_list, rank_spans
 
 
 def test_counted_things_have_their_plural() -> None:
@@ -50,3 +50,15 @@ def test_ranks_as_spans(ranks: Iterable[int], text: str) -> None:
 def test_one_rank_waits_and_two_wait() -> None:
     assert rank_spans([3], "wait") == "rank 3 waits"
     assert rank_spans([1, 2], "wait") == "ranks 1-2 wait"
+
+
+@pytest.mark.parametrize(
+    ("names", "distinct"),
+    [
+        ("a,b,a,a", "a,b,a (2),a (3)"),
+        ("a,a (2),a", "a,a (2),a (3)"),
+        ("a,a,a (2),a (2)", "a,a (3),a (2),a (2) (2)"),
+    ],
+)
+def test_names_are_told_apart(names: str, distinct: str) -> None:
+    assert distinct_names(names.split(",")) == distinct.split(",")

@@ -37,6 +37,8 @@ from commscope.findings.rule import AnyRule
 from commscope.findings.rules import BUILT_IN
 from commscope.findings.versions import KNOWN_PROBLEMS
 from commscope.parsers.registry import PARSERS
+from commscope.report.metrics import METRICS
+from commscope.report.metrics import Metric as ReportMetric
 
 SAMPLE = "ddp_straggler"
 _FINDINGS = "commscope.findings."
@@ -231,6 +233,31 @@ def _thread(address: str) -> str:
     return f"{owner}/{repository} {number}"
 
 
+# Metrics
+
+
+def metrics_section(_: str) -> str:
+    """Every number that ``commscope explain`` knows."""
+    return "\n\n".join(_metric(metric) for metric in METRICS)
+
+
+def _metric(metric: ReportMetric) -> str:
+    leaves_out = "; ".join(metric.leaves_out) or "nothing"
+    return "\n".join(
+        (
+            f"### {metric.name}",
+            "",
+            metric.definition,
+            "",
+            f"- Unit: {metric.unit}",
+            f"- Formula: {metric.formula}",
+            f"- Inputs: {metric.inputs}",
+            f"- Leaves out: {leaves_out}",
+            f"- Rests on: {', '.join(metric.rests_on)}",
+        )
+    )
+
+
 # The command line
 
 
@@ -308,6 +335,7 @@ SECTIONS: dict[str, Callable[[str], str]] = {
     "logissues": log_issues_section,
     "logwarnings": log_warnings_section,
     "problems": problems_section,
+    "metrics": metrics_section,
     "command": command_section,
     "example": example_section,
 }

@@ -15,7 +15,7 @@ import pyarrow as pa
 from commscope.analysis.alignment import Lane
 from commscope.analysis.communicators import Communicators
 from commscope.analysis.groups import group_rows
-from commscope.columns import NONE, Bool, Int64, codes, int64
+from commscope.columns import NONE, Bool, Int64, codes, int64, runs
 
 #: Operations that hold all members until the last has arrived. Grouped messages without peers are
 #: taken for one of them: the check in time tells whether that is right.
@@ -104,10 +104,10 @@ def channels_of(rows: Rows, communicators: Communicators) -> list[Channel]:
     keys = communicators.of_row, rows.source, rows.target
     group, _ = group_rows([key[placed] for key in keys])
     order = np.lexsort((rows.start[placed], rows.rank[placed], group))
-    bounds = np.flatnonzero(np.diff(group[order])) + 1
     sizes = [c.size for c in communicators.found]
     found = []
-    for chosen in np.split(placed[order], bounds):
+    for of_group in runs(group[order]):
+        chosen = placed[order[of_group]]
         lanes = _lanes(rows.rank, chosen)
         if len(lanes) > 1:
             row = int(chosen[0])
@@ -122,8 +122,8 @@ def _longest(lanes: Mapping[int, Int64]) -> int:
 
 def _lanes(rank: Int64, chosen: Int64) -> dict[int, Int64]:
     """Rows, which are sorted by rank, of each rank."""
-    parts = np.split(chosen, np.flatnonzero(np.diff(rank[chosen])) + 1)
-    return {int(rank[part[0]]): part for part in parts if len(part)}
+    lanes = (chosen[run] for run in runs(rank[chosen]))
+    return {int(rank[lane[0]]): lane for lane in lanes}
 
 
 def _peers(times: pa.Table, own: Int64, communicators: Communicators) -> Int64:

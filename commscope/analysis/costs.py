@@ -14,7 +14,7 @@ from commscope.analysis.hardware import Part, part_of
 from commscope.analysis.instances import Matching
 from commscope.analysis.percentiles import percentiles
 from commscope.analysis.reference import Reference, reference_of
-from commscope.columns import NONE, Int64, codes, int64
+from commscope.columns import NONE, Int64, codes, int64, parts
 from commscope.trace import Trace
 
 
@@ -53,10 +53,8 @@ class Costs:
         """
         rows = rows[(self.size[rows] > 0) & (self.op[rows] >= 0)]
         magnitude = np.frexp(self.size[rows].astype(np.float64))[1].astype(np.int64)
-        group, first = group_rows([self.op[rows], self.group_size[rows], magnitude])
-        order = np.argsort(group, kind="stable")
-        parts = np.split(rows[order], np.cumsum(np.bincount(group))[:-1]) if len(first) else []
-        return [self._of_size(part) for part in parts]
+        group, _ = group_rows([self.op[rows], self.group_size[rows], magnitude])
+        return [self._of_size(rows[places]) for _, places in parts(group)]
 
     def _of_size(self, rows: Int64) -> dict[str, Any]:
         times = self._transfers(rows[self.matching.instance[rows] >= 0])

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from commscope.analysis.groups import group_rows
 from commscope.analysis.timeline import Timeline, on_axis
-from commscope.columns import NONE, Bool, Int64, at, codes, int64, where_equal, where_word
+from commscope.columns import NONE, Bool, Int64, at, codes, int64, runs, where_equal, where_word
 from commscope.intervals import Intervals, measure, union
 from commscope.trace import Trace
 
@@ -145,8 +145,8 @@ def _blocked(calls: _Calls, is_query: Bool) -> Iterator[tuple[int, Blocked]]:
     blocks = np.isin(calls.action, [ACTIONS.index(action) for action in _BLOCKING])
     rows = np.flatnonzero((blocks | is_query | launches) & calls.launching)
     rows = rows[np.lexsort((calls.start[rows], calls.lane[rows]))]
-    bounds = np.flatnonzero(np.diff(calls.lane[rows])) + 1
-    for mine in np.split(rows, bounds) if len(rows) else []:
+    for of_lane in runs(calls.lane[rows]):
+        mine = rows[of_lane]
         yield int(calls.lane[mine[0]]), _of_lane(calls, mine, blocks, is_query)
 
 

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from commscope.analysis.communicators import Communicator, Communicators
+from commscope.classify import Expression
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _ROLE_OF = {
@@ -32,7 +33,7 @@ IN_LINE = ("tp", "pp", "ep", "cp")
 
 
 def role_of(
-    communicator: Communicator, ops: Sequence[str], given: Mapping[str, re.Pattern[str]]
+    communicator: Communicator, ops: Sequence[str], given: Mapping[str, Expression]
 ) -> str | None:
     """The role that the user, the group's name or description, or its use tells; else null.
 
@@ -40,13 +41,18 @@ def role_of(
     all-to-all is expert parallel. Reductions and gathers do not tell: tensor and data parallel
     groups both have them.
     """
-    text = f"{communicator.name or ''} {communicator.description or ''}"
+    text = group_text(communicator.name, communicator.description)
     for role, pattern in given.items():
         if pattern.search(text):
             return role
     words = [word.lower() for word in _WORD.findall(text)]
     named = {_ROLE_OF[word] for word in words if word in _ROLE_OF}
     return _of_several(named, words) if named else _by_use(set(ops))
+
+
+def group_text(name: str | None, description: str | None) -> str:
+    """What expressions for roles are looked for in."""
+    return f"{name or ''} {description or ''}"
 
 
 def _of_several(named: set[str], words: Sequence[str]) -> str | None:
@@ -72,7 +78,7 @@ def _by_use(used: set[str]) -> str | None:
 
 
 def roles_of(
-    communicators: Communicators, ops: Sequence[str | None], given: Mapping[str, re.Pattern[str]]
+    communicators: Communicators, ops: Sequence[str | None], given: Mapping[str, Expression]
 ) -> tuple[str | None, ...]:
     """The role of each communicator; ``ops`` has the operation of each collective."""
     used: defaultdict[int, set[str]] = defaultdict(set)

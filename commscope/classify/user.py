@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Protocol
 
 from commscope.classify.families import COMPUTE_FAMILIES
 from commscope.errors import UsageError
@@ -21,7 +22,32 @@ class ActivityClass(IntEnum):
 
 #: The classes by the names that patterns and configuration files use.
 CLASS_NAMES = ("communication", "compute", "copy")
-_Regexes = tuple[re.Pattern[str], ...]
+
+
+class Expression(Protocol):
+    """What names fit: a regular expression, or the names that one was found to fit."""
+
+    @property
+    def pattern(self) -> str:
+        """The expression as the user wrote it."""
+
+    def search(self, string: str, /) -> object:
+        """Something true where the name fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNames:
+    """All names that an expression was found to fit; none is ever run that others wrote."""
+
+    pattern: str
+    names: frozenset[str]
+
+    def search(self, string: str, /) -> bool:
+        """Whether this is one of the names."""
+        return string in self.names
+
+
+Expressions = tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +58,10 @@ class Patterns:
     before compute. A family makes the name compute. ``compute`` alone keeps the built-in family.
     """
 
-    communication: _Regexes = ()
-    compute: _Regexes = ()
-    copy: _Regexes = ()
-    families: Mapping[str, _Regexes] = field(default_factory=dict)
+    communication: Expressions = ()
+    compute: Expressions = ()
+    copy: Expressions = ()
+    families: Mapping[str, Expressions] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Patterns:
@@ -55,11 +81,17 @@ class Patterns:
     @classmethod
     def of(cls, regexes: Mapping[str, Iterable[str]]) -> Patterns:
         """Patterns from texts by class or family; raises UsageError as ``parse`` does."""
-        compiled = {
-            name: tuple(_compile(name, r) for r in texts) for name, texts in regexes.items()
-        }
-        classes = {name: compiled.pop(name, ()) for name in CLASS_NAMES}
-        return cls(**classes, families=compiled)
+        return cls.by_name(
+            {name: tuple(_compile(name, r) for r in texts) for name, texts in regexes.items()}
+        )
+
+    @classmethod
+    def by_name(cls, given: Mapping[str, Expressions]) -> Patterns:
+        """Patterns by class or family; raises UsageError where there is none of that name."""
+        for name in given:
+            _require_known(name, f"pattern {name}")
+        families = {name: given[name] for name in given if name not in CLASS_NAMES}
+        return cls(**{name: given.get(name, ()) for name in CLASS_NAMES}, families=families)
 
     def with_others(self, others: Patterns) -> Patterns:
         """These patterns first, then the others."""
@@ -90,8 +122,8 @@ class Patterns:
 NO_PATTERNS = Patterns()
 
 
-def _fits(regexes: _Regexes, name: str) -> bool:
-    return any(regex.search(name) for regex in regexes)
+def _fits(expressions: Expressions, name: str) -> bool:
+    return any(expression.search(name) for expression in expressions)
 
 
 def _known() -> str:
@@ -100,11 +132,15 @@ def _known() -> str:
 
 def _compile(name: str, regex: str) -> re.Pattern[str]:
     where = f"pattern {name}={regex}"
-    if name not in CLASS_NAMES and name not in COMPUTE_FAMILIES:
-        raise UsageError(f"{where}: unknown class or family {name!r}; use {_known()}")
+    _require_known(name, where)
     if not regex:
         raise UsageError(f"{where}: the regular expression is empty and would fit every name")
     try:
         return re.compile(regex)
     except re.error as error:
         raise UsageError(f"{where}: not a regular expression: {error}") from error
+
+
+def _require_known(name: str, where: str) -> None:
+    if name not in CLASS_NAMES and name not in COMPUTE_FAMILIES:
+        raise UsageError(f"{where}: unknown class or family {name!r}; use {_known()}")

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from commscope.cli.as_peer import AS, analyze_as_peer
 from commscope.cli.options import FORMAT, OUTPUT, QUIET, reading_options
-from commscope.cli.output import PLAIN_WIDTH, check_output, chosen_style, show, write
+from commscope.cli.output import PLAIN_WIDTH, check_output, emit
 from commscope.cli.reporting import THRESHOLD, analyze_as_set
 from commscope.report.text import print_report, print_verdict
 
@@ -52,7 +52,6 @@ def analyze(
         else:
             print_report(report, console, details=verbose)
 
-    if chosen_style(style, output) == "json":
-        write(report.to_json(more=("instances",) if instances else ()), output)
-    else:
-        show(draw, output, width=_UNWRAPPED if quiet else PLAIN_WIDTH)
+    more = ("instances",) if instances else ()
+    width = _UNWRAPPED if quiet else PLAIN_WIDTH
+    emit(lambda: report.to_dict(more=more), draw, style, output, width=width)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from commscope.cli.output import chosen_style, show, write
+from commscope.cli.output import emit
 
 #: The names of ``commscope.peers.TOOLS``, which takes longer to import than a help text to print.
 NAMES = ("hta", "tracelens", "tb")
@@ -25,25 +25,15 @@ def analyze_as_peer(
     """Reads the trace, and what its files hold beside it, and writes the tool's answer."""
     from commscope.cli.options import read_trace  # noqa: PLC0415
     from commscope.errors import NoDeviceEvents  # noqa: PLC0415
-    from commscope.peers import answer_as, files_beside  # noqa: PLC0415
+    from commscope.peers import TOOLS, answer_as, files_beside  # noqa: PLC0415
     from commscope.report.text_peers import print_peer  # noqa: PLC0415
-    from commscope.sanitize import json_text  # noqa: PLC0415
 
     paths: Sequence[str] = reading["paths"]
     reading.pop("thresholds", None)  # no rule is asked
     try:
         trace = read_trace(quiet=quiet, **reading)
     except NoDeviceEvents as error:
-        raise NoDeviceEvents(f"{error}. {_TOOL_FAILS[peer]}") from error
+        tool, _ = TOOLS[peer]
+        raise NoDeviceEvents(f"{error}. {tool.without_activities}") from error
     found = answer_as(trace, peer, files_beside(trace, paths))
-    if chosen_style(style, output) == "json":
-        write(json_text(found.to_dict()), output)
-    else:
-        show(lambda console: print_peer(found, console), output)
-
-
-_TOOL_FAILS = {
-    "hta": "HTA fails here too: IndexError: single positional indexer is out-of-bounds",
-    "tracelens": "TraceLens fails here too: ValueError: No GPU events found in the trace",
-    "tb": "The TensorBoard plug-in has no kernels to show here either",
-}
+    emit(found.to_dict, lambda console: print_peer(found, console), style, output)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,10 @@ import click
 from rich.console import Console
 
 from commscope.cli.options import FORMAT, OUTPUT, QUIET, reading_options
-from commscope.cli.output import check_output, chosen_style, show, write
+from commscope.cli.output import check_output, emit, write
 from commscope.cli.saving import described, read_to_save, reported, require_outside
 from commscope.report.text_tables import Cell, Row, count_of, text_of, text_table
-from commscope.sanitize import json_text, plain
+from commscope.sanitize import plain
 from commscope.saved.baselines import (
     DEFAULT_FOLDER,
     Baseline,
@@ -26,6 +26,7 @@ from commscope.saved.baselines import (
 )
 from commscope.saved.files import run_files, with_quotes
 from commscope.units import size
+from commscope.wording import counted
 
 SCHEMA = "commscope.baselines/1"
 
@@ -70,10 +71,12 @@ def list_all(folder: Path, style: str | None, output: Path | None) -> None:
     """Show all baselines and their runs."""
     check_output(output, ())
     found = list_baselines(folder)
-    if chosen_style(style, output) == "json":
-        write(json_text({"schema": SCHEMA, "baselines": _rows(found, str)}), output)
-    else:
-        show(lambda console: _print(folder, found, console), output)
+    emit(
+        lambda: {"schema": SCHEMA, "baselines": _rows(found)},
+        lambda console: _print(folder, found, console),
+        style,
+        output,
+    )
 
 
 @baseline.command(short_help="Remove a baseline, or one run of it.")
@@ -83,16 +86,16 @@ def list_all(folder: Path, style: str | None, output: Path | None) -> None:
 def remove(name: str, run: str | None, folder: Path) -> None:
     """Remove the baseline NAME with all its runs, or only RUN, such as run-2."""
     removed = remove_runs(folder, name, run)
-    runs = "run" if removed == 1 else "runs"
-    write(f"{plain(f'removed {removed:,} {runs} of {name} from {folder}')}\n", None)
+    runs = counted(removed, "run")
+    write(f"{plain(f'removed {runs} of {name} from {folder}')}\n", None)
 
 
-def _rows(found: Sequence[Baseline], shown: Callable[[Path], str]) -> list[Row]:
+def _rows(found: Sequence[Baseline]) -> list[Row]:
     return [
         {
             "baseline": one.name,
             "run": run.name,
-            "path": shown(run.path),
+            "path": str(run.path),
             "version": run.tool,
             "definitions": run.definitions,
             "is_comparable": run.is_comparable,
@@ -109,7 +112,7 @@ def _print(folder: Path, found: Sequence[Baseline], console: Console) -> None:
     if not found:
         console.print(plain(f"{folder}: holds no baseline"), soft_wrap=True, markup=False)
         return
-    console.print(text_table(f"Baselines in {folder}", _CELLS, _rows(found, str), console.width))
+    console.print(text_table(f"Baselines in {folder}", _CELLS, _rows(found), console.width))
 
 
 _CELLS = (

@@ -12,13 +12,14 @@ from rich.console import Console
 from rich.text import Text
 
 from commscope.cli.options import FORMAT, OUTPUT
-from commscope.cli.output import check_output, chosen_style, show, write
+from commscope.cli.output import check_output, emit, write
 from commscope.engine.cache_folder import user_store
 from commscope.engine.cache_store import CacheEntry, CacheStore
 from commscope.errors import UsageError
 from commscope.report.text_tables import Cell, text_of, text_table
-from commscope.sanitize import json_text, plain
+from commscope.sanitize import plain
 from commscope.units import size
+from commscope.wording import counted
 
 SCHEMA = "commscope.cache/1"
 
@@ -40,13 +41,12 @@ def cache(ctx: click.Context, style: str | None, output: Path | None) -> None:
     kept = user_store()
     entries = kept.entries()
 
-    def draw(console: Console) -> None:
-        _print(kept, entries, console)
-
-    if chosen_style(style, output) == "json":
-        write(json_text(_as_dict(kept, entries)), output)
-    else:
-        show(draw, output)
+    emit(
+        lambda: _as_dict(kept, entries),
+        lambda console: _print(kept, entries, console),
+        style,
+        output,
+    )
 
 
 @cache.command(short_help="Remove all that was kept.")
@@ -57,7 +57,8 @@ def clear() -> None:
     removed = kept.clear()
     if kept.size_bytes:
         raise UsageError(f"{kept.folder}: cannot be cleared; check the permissions of the folder")
-    write(f"removed {_counted(removed)} ({size(before)}) from {plain(str(kept.folder))}\n", None)
+    entries = counted(removed, "entry", "entries")
+    write(f"removed {entries} ({size(before)}) from {plain(str(kept.folder))}\n", None)
 
 
 def _as_dict(kept: CacheStore, entries: Sequence[CacheEntry]) -> dict[str, object]:
@@ -72,14 +73,13 @@ def _as_dict(kept: CacheStore, entries: Sequence[CacheEntry]) -> dict[str, objec
 
 def _print(kept: CacheStore, entries: Sequence[CacheEntry], console: Console) -> None:
     sizes = f"{size(kept.size_bytes)} of at most {size(kept.limit_bytes)}"
-    console.print(Text(plain(f"{kept.folder}: {_counted(len(entries))}, {sizes}")), soft_wrap=True)
+    console.print(
+        Text(plain(f"{kept.folder}: {counted(len(entries), 'entry', 'entries')}, {sizes}")),
+        soft_wrap=True,
+    )
     if entries:
         rows = [asdict(entry) for entry in entries]
         console.print(text_table("Kept, the last used first", _CELLS, rows, console.width))
-
-
-def _counted(entries: int) -> str:
-    return f"{entries:,} {'entry' if entries == 1 else 'entries'}"
 
 
 _CELLS = (

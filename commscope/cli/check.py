@@ -158,27 +158,17 @@ def _read(options: Mapping[str, Any], unprofiled_ns: float | None = None) -> Gat
     report = analyze(trace, thresholds=options["thresholds"], default_thresholds=defaults)
     path = Path(options["paths"][0])
     return gate_run(
-        _name_of(path), trace, report, unprofiled_ns=unprofiled_ns, definitions=_definitions(path)
+        _name_of(path),
+        trace,
+        report,
+        unprofiled_ns=unprofiled_ns,
+        definitions=trace.definitions,
     )
 
 
 def _name_of(path: Path) -> str:
     """What a run is called: one of a baseline is known by the name of that, too."""
     return f"{path.parent.name}/{path.name}" if re.fullmatch(r"run-\d+", path.name) else path.name
-
-
-def _definitions(path: Path) -> int:
-    """The version of the definitions that a saved run was read by; of others, the present one."""
-    from commscope._version import DEFINITIONS_VERSION  # noqa: PLC0415
-    from commscope.engine.saved import read_manifest  # noqa: PLC0415
-    from commscope.parsers.opening import Source  # noqa: PLC0415
-    from commscope.parsers.saved.documents import RUN_FILE  # noqa: PLC0415
-
-    file = path / RUN_FILE
-    if not file.is_file():
-        return DEFINITIONS_VERSION
-    found: int = read_manifest(Source(file, label=f"{path.name}/{RUN_FILE}")).definitions
-    return found
 
 
 def _write(

@@ -8,10 +8,9 @@ from typing import Any
 import click
 
 from commscope.cli.options import FORMAT, OUTPUT, QUIET, TOP, reading_options
-from commscope.cli.output import check_output, chosen_style, show, write
+from commscope.cli.output import check_output, emit
 from commscope.cli.view import analyze_in_view
 from commscope.report.text_collectives import print_collectives
-from commscope.sanitize import json_text
 
 _SECTIONS = ("collectives", "bandwidth", "roles", "all_to_all")
 
@@ -32,8 +31,11 @@ def collectives(
     """
     check_output(output, reading["paths"], reading["config"])
     report = analyze_in_view(quiet=quiet, **reading)
-    if chosen_style(style, output) == "json":
-        document = report.to_dict()
-        write(json_text({name: document[name][:top] for name in _SECTIONS}), output)
-    else:
-        show(lambda console: print_collectives(report, console, top), output, width=150)
+
+    def document() -> dict[str, Any]:
+        whole = report.to_dict()
+        return {name: whole[name][:top] for name in _SECTIONS}
+
+    emit(
+        document, lambda console: print_collectives(report, console, top), style, output, width=150
+    )

@@ -8,15 +8,24 @@ from typing import Any
 
 import click
 
-from commscope.api import load
-from commscope.cli.cached import NO_CACHE, chosen_cache
-from commscope.cli.options import OUTPUT, PARSER, QUIET
+from commscope.cli.cached import NO_CACHE
+from commscope.cli.options import (
+    CONFIG,
+    OUTPUT,
+    PARSER,
+    PATTERN,
+    QUIET,
+    ROLE,
+    SKIP_FIRST,
+    STEP_MARKER,
+    STEPS,
+    read_trace,
+)
 from commscope.cli.output import PLAIN_WIDTH, check_output, chosen_style, show, write
-from commscope.cli.progress import reading_progress
 from commscope.cli.reporting import THRESHOLD
 from commscope.compare.build import compare_runs, examine
 from commscope.compare.model import Comparison
-from commscope.compare.scope import Run
+from commscope.compare.scope import Examined
 from commscope.compare.text import print_comparison
 from commscope.config import find_config
 from commscope.findings.limits import parse_limits
@@ -35,35 +44,12 @@ _FORMAT = click.option(
 @click.option("--base", "more_base", multiple=True, metavar="RUN", help="Another run like BASE.")
 @click.option("--new", "more_new", multiple=True, metavar="RUN", help="Another run like NEW.")
 @PARSER
-@click.option("--steps", "--step", metavar="RANGES", help="Compare only these steps, such as 3-7.")
-@click.option(
-    "--skip-first",
-    type=click.IntRange(0),
-    default=0,
-    metavar="N",
-    help="Leave out the first N steps of each rank.",
-)
-@click.option("--step-marker", metavar="REGEX", help="Annotations that begin a step.")
-@click.option(
-    "--pattern",
-    "patterns",
-    multiple=True,
-    metavar="CLASS=REGEX",
-    help="Kernel names of communication, compute, copy or a family.",
-)
-@click.option(
-    "--role",
-    "roles",
-    multiple=True,
-    metavar="NAME=REGEX",
-    help="Role of the process groups whose name or description fits.",
-)
-@click.option(
-    "--config",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Settings; ./commscope.toml by default.",
-)
+@STEPS
+@SKIP_FIRST
+@STEP_MARKER
+@PATTERN
+@ROLE
+@CONFIG
 @THRESHOLD
 @NO_CACHE
 @_FORMAT
@@ -80,7 +66,6 @@ def compare(
     style: str | None,
     output: Path | None,
     quiet: bool,
-    no_cache: bool,
     **reading: Any,
 ) -> None:
     """Say what changed from BASE to NEW, what explains it, and whether it is more than noise.
@@ -91,18 +76,10 @@ def compare(
     sides = ((base, *more_base), (new, *more_new))
     check_output(output, [path for side in sides for path in side], config)
     chosen = chosen_style(style, output, known=_STYLES)
-    settings = find_config(config)
-    limits = {**settings.thresholds, **parse_limits(thresholds)}
+    limits = {**find_config(config).thresholds, **parse_limits(thresholds)}
 
-    def read(path: str) -> Run:
-        with reading_progress(quiet=quiet) as progress:
-            trace = load(
-                path,
-                default_patterns=settings.patterns,
-                progress=progress,
-                cache=chosen_cache(no_cache=no_cache),
-                **reading,
-            )
+    def read(path: str) -> Examined:
+        trace = read_trace([path], ranks=(), config=config, quiet=quiet, **reading)
         return examine(path, trace, limits)
 
     _write(compare_runs(*([read(path) for path in side] for side in sides)), chosen, output, quiet)

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from commscope.cli.options import FORMAT, OUTPUT, QUIET
-from commscope.cli.output import check_output, chosen_style, show, write
+from commscope.cli.output import check_output, emit, write
 from commscope.cli.progress import reading_progress
 from commscope.collect import MOST_TIMEOUT_S, TIMEOUT_S, collect, is_timeout
 from commscope.engine.topology import load_topology
@@ -18,7 +17,6 @@ from commscope.errors import UsageError
 from commscope.report.env_json import env_dict
 from commscope.report.svg_links import svg_of
 from commscope.report.text_env import print_env, print_env_verdict
-from commscope.sanitize import json_text
 from commscope.topology.model import Topology
 
 
@@ -88,10 +86,5 @@ def _save(folder: Path, timeout: float) -> None:
 
 
 def _show(topology: Topology, *, style: str | None, output: Path | None, quiet: bool) -> None:
-    def draw(console: Console) -> None:
-        (print_env_verdict if quiet else print_env)(topology, console)
-
-    if chosen_style(style, output) == "json":
-        write(json_text(env_dict(topology)), output)
-    else:
-        show(draw, output)
+    draw = print_env_verdict if quiet else print_env
+    emit(lambda: env_dict(topology), lambda console: draw(topology, console), style, output)

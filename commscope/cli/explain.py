@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import click
 from rich.console import Console
 
 from commscope.cli.options import FORMAT, OUTPUT, QUIET, ways_of_reading
-from commscope.cli.output import check_output, chosen_style, show, write
+from commscope.cli.output import check_output, emit
 from commscope.cli.reporting import THRESHOLD, analyze_as_set
 from commscope.errors import UsageError
 from commscope.findings.model import Check, Looked
@@ -29,7 +30,6 @@ from commscope.report.text_explain import (
     print_metric,
 )
 from commscope.report.text_findings import print_rule
-from commscope.sanitize import json_text
 
 
 @click.command(short_help="A metric, rule or finding in full, and what it is in a run.")
@@ -57,10 +57,8 @@ def explain(what: str, style: str | None, output: Path | None, quiet: bool, **re
     report = analyze_as_set(quiet=quiet, **reading)
     if metric is not None:
         explained = explain_metric(metric, report)
-        if chosen_style(style, output) == "json":
-            write(json_text(explained.to_dict()), output)
-        else:
-            show(lambda console: print_explained(explained, console), output)
+        draw = functools.partial(print_explained, explained)
+        emit(explained.to_dict, draw, style, output)
     else:
         _show_rule(what, rule, report, style, output)
 
@@ -68,17 +66,11 @@ def explain(what: str, style: str | None, output: Path | None, quiet: bool, **re
 def _show_alone(
     metric: Metric | None, rule: AnyRule | None, style: str | None, output: Path | None
 ) -> None:
-    is_json = chosen_style(style, output) == "json"
     if metric is not None:
-        if is_json:
-            write(json_text(metric_dict(metric)), output)
-        else:
-            show(lambda console: print_metric(metric, console), output)
+        draw = functools.partial(print_metric, metric)
+        emit(lambda: metric_dict(metric), draw, style, output)
     elif rule is not None:
-        if is_json:
-            write(json_text(rule_dict(rule)), output)
-        else:
-            show(lambda console: print_rule(rule, console), output)
+        emit(lambda: rule_dict(rule), functools.partial(print_rule, rule), style, output)
 
 
 def _show_rule(
@@ -91,16 +83,15 @@ def _show_rule(
     if rule is None and check is None:
         raise _unknown(what, [one.id for one in report.findings])
     looked = None if rule is None else looked_of(report.looked, rule.id)
-    if chosen_style(style, output) == "json":
-        parts: dict[str, Any] = {} if rule is None else rule_dict(rule)
-        parts["run"] = {
+
+    def document() -> dict[str, Any]:
+        run = {
             "result": looked and looked.result,
             "says": looked and looked.says,
             "check": check and check_dict(check),
             "findings": [finding_dict(one) for one in found],
         }
-        write(json_text(parts), output)
-        return
+        return {**({} if rule is None else rule_dict(rule)), "run": run}
 
     def draw(console: Console) -> None:
         if rule is not None:
@@ -109,7 +100,7 @@ def _show_rule(
         for one in found:
             print_finding(one, console)
 
-    show(draw, output)
+    emit(document, draw, style, output)
 
 
 def _print_outcome(looked: Looked | None, check: Check | None, console: Console) -> None:

@@ -8,10 +8,9 @@ from typing import Any
 import click
 
 from commscope.cli.options import FORMAT, OUTPUT, QUIET, TOP, reading_options
-from commscope.cli.output import check_output, chosen_style, show, write
+from commscope.cli.output import check_output, emit
 from commscope.cli.reporting import THRESHOLD, analyze_as_set
 from commscope.report.text_findings import print_gaps
-from commscope.sanitize import json_text
 
 
 @click.command(short_help="Why each piece of communication was exposed.")
@@ -25,7 +24,10 @@ def gaps(top: int, style: str | None, output: Path | None, quiet: bool, **readin
     """List the overlap gaps: how long, why compute did not cover them, and what shows it."""
     check_output(output, reading["paths"], reading["config"])
     report = analyze_as_set(quiet=quiet, **reading)
-    if chosen_style(style, output) == "json":
-        write(json_text({"gap_sums": list(report.gap_sums), "gaps": report.gaps.head(top)}), output)
-    else:
-        show(lambda console: print_gaps(report, console, top), output, width=150)
+    emit(
+        lambda: {"gap_sums": list(report.gap_sums), "gaps": report.gaps.head(top)},
+        lambda console: print_gaps(report, console, top),
+        style,
+        output,
+        width=150,
+    )

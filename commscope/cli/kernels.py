@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,8 @@ import click
 
 from commscope.api import analyze as analyze_trace
 from commscope.cli.options import FORMAT, OUTPUT, QUIET, TOP, read_trace, reading_options
-from commscope.cli.output import check_output, chosen_style, show, write
+from commscope.cli.output import check_output, emit
 from commscope.report.text import print_kernels
-from commscope.sanitize import json_text
 
 #: Names of kernels are long: a file or a pipe gets more of them than of a report.
 _WIDTH = 160
@@ -29,8 +29,10 @@ def kernels(
     """List the kernels and copies that took most time."""
     check_output(output, reading["paths"], reading["config"])
     report = analyze_trace(read_trace(quiet=quiet, **reading))
-    if chosen_style(style, output) == "json":
+
+    def document() -> list[Any] | None:
         rows = report.to_dict()["kernels"]
-        write(json_text(None if rows is None else rows[:top]), output)
-    else:
-        show(lambda console: print_kernels(report, console, top), output, width=_WIDTH)
+        return None if rows is None else rows[:top]
+
+    draw = functools.partial(print_kernels, report, top=top)
+    emit(document, draw, style, output, width=_WIDTH)

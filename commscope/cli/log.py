@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 
 from commscope.cli.options import FORMAT, OUTPUT, PATHS, QUIET
-from commscope.cli.output import check_output, chosen_style, show, write
+from commscope.cli.output import check_output, emit
 from commscope.cli.progress import reading_progress
 from commscope.cli.reporting import THRESHOLD
 from commscope.config import find_config
@@ -21,7 +21,6 @@ from commscope.findings.log_rules import lines_of, with_texts
 from commscope.findings.plugins import every_rule
 from commscope.report.log_report import build_log_report
 from commscope.report.text_log import print_log, print_log_verdict
-from commscope.sanitize import json_text
 
 
 @click.command(short_help="What the logs of RCCL or NCCL say.")
@@ -60,7 +59,4 @@ def log(  # noqa: PLR0917 - one argument an option
         else:
             print_log(report, console, details=verbose)
 
-    if chosen_style(style, output) == "json":
-        write(json_text(report.to_dict()), output)
-    else:
-        show(draw, output)
+    emit(report.to_dict, draw, style, output)

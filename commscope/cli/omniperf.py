@@ -9,13 +9,12 @@ import click
 from rich.console import Console
 
 from commscope.cli.options import FORMAT, OUTPUT, PATHS, QUIET, TOP
-from commscope.cli.output import check_output, chosen_style, show, write
+from commscope.cli.output import check_output, emit
 from commscope.cli.progress import reading_progress
 from commscope.counters import kernel_counters
 from commscope.engine.counters import load_counters
 from commscope.report.counters_json import counters_dict
 from commscope.report.text_counters import print_counters, print_counters_verdict
-from commscope.sanitize import json_text
 
 
 @click.command(short_help="What hardware counters say of kernels.")
@@ -45,7 +44,4 @@ def omniperf(
         else:
             print_counters(loaded, kernels, top, console)
 
-    if chosen_style(style, output) == "json":
-        write(json_text(counters_dict(loaded, kernels)), output)
-    else:
-        show(draw, output)
+    emit(lambda: counters_dict(loaded, kernels), draw, style, output)

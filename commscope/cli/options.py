@@ -42,6 +42,28 @@ FORMAT = click.option(
     help="How to print; by default text, or what the output file's name says.",
 )  # fmt: skip
 
+STEPS = click.option(
+    "--steps", "--step", metavar="RANGES",
+    help="Count only these steps, such as 3-7,9; numbers of whole traces stay as they are.",
+)  # fmt: skip
+SKIP_FIRST = click.option(
+    "--skip-first", type=click.IntRange(0), default=0, metavar="N",
+    help="Leave out the first N steps of each rank, as --steps does.",
+)  # fmt: skip
+STEP_MARKER = click.option("--step-marker", metavar="REGEX", help="Annotations that begin a step.")
+PATTERN = click.option(
+    "--pattern", "patterns", multiple=True, metavar="CLASS=REGEX",
+    help="Kernel names of communication, compute, copy or a family.",
+)  # fmt: skip
+CONFIG = click.option(
+    "--config", type=click.Path(path_type=Path), metavar="FILE",
+    help="Settings; ./commscope.toml by default.",
+)  # fmt: skip
+ROLE = click.option(
+    "--role", "roles", multiple=True, metavar="NAME=REGEX",
+    help="Role of the process groups whose name or description fits.",
+)  # fmt: skip
+
 _READING = (
     PARSER,
     click.option("--log", "logs", multiple=True, metavar="FILE",
@@ -54,17 +76,7 @@ _READING = (
                  help="Rank of a file that does not tell it."),
     click.option("--capture", metavar="N|all", callback=lambda *given: _capture(given[-1]),
                  help="Which capture, from 0; the newest complete one by default."),
-    click.option("--steps", "--step", metavar="RANGES",
-                 help="Count only these steps, such as 3-7,9, in all tables but that of ranks."),
-    click.option("--skip-first", type=click.IntRange(0), default=0, metavar="N",
-                 help="Leave out the first N steps of each rank, as --steps does."),
-    click.option("--step-marker", metavar="REGEX", help="Annotations that begin a step."),
-    click.option("--pattern", "patterns", multiple=True, metavar="CLASS=REGEX",
-                 help="Kernel names of communication, compute, copy or a family."),
-    click.option("--config", type=click.Path(path_type=Path), metavar="FILE",
-                 help="Settings; ./commscope.toml by default."),
-    click.option("--role", "roles", multiple=True, metavar="NAME=REGEX",
-                 help="Role of the process groups whose name or description fits."),
+    *(STEPS, SKIP_FIRST, STEP_MARKER, PATTERN, CONFIG, ROLE),
     click.option("--reference", metavar="FILE",
                  help="Output of rccl-tests or nccl-tests: what to expect of this machine."),
     click.option("--unprofiled-step-ms", type=click.FloatRange(0, min_open=True), metavar="MS",

@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -18,6 +19,7 @@ from commscope.errors import UsageError
 from commscope.parsers.opening import open_session
 from commscope.parsers.sources import find_sources
 from commscope.report.text import drawn_text
+from commscope.sanitize import json_text
 
 #: Width of text where there is no terminal to fit into.
 PLAIN_WIDTH = 120
@@ -96,6 +98,21 @@ def _is_source(output: Path, given: Sequence[Path]) -> bool:
     with open_session():
         sources = find_sources(folders).sources if folders else ()
     return any(source.path is not None and output.samefile(source.path) for source in sources)
+
+
+def emit(
+    document: Callable[[], Any],
+    draw: Callable[[Console], None],
+    style: str | None,
+    output: Path | None,
+    *,
+    width: int = PLAIN_WIDTH,
+) -> None:
+    """What a command found, as JSON or drawn as text, as the options say."""
+    if chosen_style(style, output) == "json":
+        write(json_text(document()), output)
+    else:
+        show(draw, output, width=width)
 
 
 def show(draw: Callable[[Console], None], output: Path | None, *, width: int = PLAIN_WIDTH) -> None:

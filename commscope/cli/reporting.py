@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ THRESHOLD = click.option(
     help="Another threshold of a rule, see commscope rules.",
 )  # fmt: skip
 
+_log = logging.getLogger(__name__)
+
 _PATHS = ("paths", "logs", "topology", "counters")
 
 
@@ -43,14 +46,36 @@ def analyze_as_set(
     reports = CachedReports(store)
     key = question.key(reports.least_bytes)
     kept = None if key is None else reports.get(key)
-    from commscope.report.kept import report_bytes, report_of  # noqa: PLC0415
-
-    if kept is not None:
-        return report_of(kept)
+    found = None if kept is None else _report_in(kept)
+    if found is not None:
+        return found
     report = _analyzed(thresholds, config, quiet=quiet, no_cache=no_cache, **reading)
-    if key is not None:
-        reports.put(key, report_bytes(report), question)
+    data = None if key is None else _bytes_of(report)
+    if key is not None and data is not None:
+        reports.put(key, data, question)
     return report
+
+
+def _report_in(kept: bytes) -> Report | None:
+    """The report that was kept; null where the bytes hold none."""
+    from commscope.report.kept import report_in  # noqa: PLC0415
+
+    try:
+        return report_in(kept)
+    except ValueError as error:
+        _log.debug("not taken from the cache: %s", error)
+        return None
+
+
+def _bytes_of(report: Report) -> bytes | None:
+    """The report as bytes; null where it cannot be kept."""
+    from commscope.report.kept import report_bytes  # noqa: PLC0415
+
+    try:
+        return report_bytes(report)
+    except ValueError as error:  # a name that is no Unicode, as an UnicodeEncodeError
+        _log.debug("not kept in the cache: %s", error)
+        return None
 
 
 def _analyzed(

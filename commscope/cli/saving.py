@@ -14,6 +14,7 @@ from commscope.config import find_config
 from commscope.engine.load import trace_of
 from commscope.engine.run import Run
 from commscope.errors import UsageError
+from commscope.wording import counted
 
 if TYPE_CHECKING:
     from commscope.report.model import Report
@@ -54,11 +55,11 @@ def reported(run: Run) -> Report:
 
 def described(run: Run) -> str:
     """What a run holds, in a few words."""
-    parts = [_counted(len(run.readings), "trace")]
+    parts = [counted(len(run.readings), "trace")]
     if run.logs is not None:
-        parts.append(_counted(len(run.logs.files), "log"))
+        parts.append(counted(len(run.logs.files), "log"))
     if run.topology is not None:
-        parts.append(f"the topology of {_counted(len(run.topology.hosts), 'host')}")
+        parts.append(f"the topology of {counted(len(run.topology.hosts), 'host')}")
     return ", ".join(parts)
 
 
@@ -69,7 +70,3 @@ def require_outside(output: Path, inputs: Sequence[str]) -> None:
             raise UsageError(
                 f"{output}: lies where traces are read from ({given}); choose another folder"
             )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

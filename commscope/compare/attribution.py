@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -40,20 +40,30 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Sums over the windows of a run: ns, and how many kernels or collectives."""
+    """Sums over the windows of a run: ns, and how many kernels or collectives.
 
-    ns: Counter[Key] = field(default_factory=Counter)
-    count: Counter[Key] = field(default_factory=Counter)
+    ``pauses_ns`` is of each rank the longest time at once for which it idled as its host launched
+    nothing; ranks that never did are not in it.
+    """
+
+    ns: Counter[Key]
+    count: Counter[Key]
+    pauses_ns: dict[int, int]
 
 
 def spent_in(scope: Scope) -> Spent:
     """What the steps that are compared were spent on; their sum is the sum of their windows."""
-    spent = Spent()
-    for key, ns in (*_computed(scope), *_exposed(scope), *_copied(scope), *_idled(scope)):
-        spent.ns[key] += ns
-    for key, count in (*_kernels(scope), *_calls(scope)):
-        spent.count[key] += count
-    return spent
+    idle = _idle_in(scope)
+    times = (*_computed(scope), *_exposed(scope), *_copied(scope), *_idled(idle))
+    counts = (*_kernels(scope), *_calls(scope))
+    return Spent(_added(times), _added(counts), _pauses(idle))
+
+
+def _added(values: Iterable[tuple[Key, int]]) -> Counter[Key]:
+    sums: Counter[Key] = Counter()
+    for key, value in values:
+        sums[key] += value
+    return sums
 
 
 def without_waits(scope: Scope) -> Spent:
@@ -61,17 +71,17 @@ def without_waits(scope: Scope) -> Spent:
 
     For runs that are compared with one that cannot tell waiting from transfer.
     """
-    spent, exposed = spent_in(scope), _whole_exposed(scope)
-    kept = Spent(*(Counter(_unexposed(of)) for of in (spent.ns, spent.count)))
-    for total, found in zip((kept.ns, kept.count), exposed):
-        for key, value in found:
-            total[key] += value
-    return kept
+    spent, (times, counts) = spent_in(scope), _whole_exposed(scope)
+    return Spent(
+        _added((*_unexposed(spent.ns), *times)),
+        _added((*_unexposed(spent.count), *counts)),
+        spent.pauses_ns,
+    )
 
 
-def _unexposed(sums: Counter[Key]) -> dict[Key, int]:
+def _unexposed(sums: Counter[Key]) -> Iterator[tuple[Key, int]]:
     split = tuple(f"exposed_{part}" for part in PARTS)
-    return {key: value for key, value in sums.items() if key.part not in split}
+    return ((key, value) for key, value in sums.items() if key.part not in split)
 
 
 def _rank_of(scope: Scope, window: Int64) -> Int64:
@@ -192,11 +202,34 @@ def _copied(scope: Scope) -> Iterator[tuple[Key, int]]:
     yield from _sums("exposed_copy", [""], np.zeros_like(rank), rank, length)
 
 
-def _idled(scope: Scope) -> Iterator[tuple[Key, int]]:
+class _Idle(NamedTuple):
+    """Idle time in the windows, piece by piece."""
+
+    rank: Int64
+    cause: Int64  #: a place in ``_IDLE``
+    length: Int64
+    whole: Int64  #: length of the time at once that it is a piece of
+
+
+def _idle_in(scope: Scope) -> _Idle:
+    idle = scope.run.analysis.timeline.idle
+    interval, window, length = _in_windows(scope, idle)
+    whole = (idle.ends - idle.starts)[interval]
+    return _Idle(_rank_of(scope, window), _idle_causes(scope)[interval], length, whole)
+
+
+def _idled(idle: _Idle) -> Iterator[tuple[Key, int]]:
     """Idle time by what kept the GPU."""
-    interval, window, length = _in_windows(scope, scope.run.analysis.timeline.idle)
-    cause = _idle_causes(scope)[interval]
-    yield from _sums("idle", list(_IDLE), cause, _rank_of(scope, window), length)
+    yield from _sums("idle", list(_IDLE), idle.cause, idle.rank, idle.length)
+
+
+def _pauses(idle: _Idle) -> dict[int, int]:
+    """The longest pause of each rank's host."""
+    mine = idle.cause == _IDLE.index(PAUSE)
+    ranks, place = np.unique(idle.rank[mine], return_inverse=True)
+    longest = np.zeros(len(ranks), np.int64)
+    np.maximum.at(longest, place, idle.whole[mine])
+    return dict(zip(ranks.tolist(), longest.tolist()))
 
 
 def _idle_causes(scope: Scope) -> Int64:
@@ -218,11 +251,3 @@ def _idle_causes(scope: Scope) -> Int64:
     by_host = np.where(did >= 0, did, np.where(long, _IDLE.index(PAUSE), _IDLE.index(LAUNCHES)))
     late = np.where(launch > idle.starts, by_host, _IDLE.index(DEVICE))
     return np.where(launch == NONE, _IDLE.index(UNTOLD), late)
-
-
-def pause_ns(scope: Scope, rank: int) -> int:
-    """The longest time in the windows of a rank in which it idled, as its host launched nothing."""
-    interval, window, _ = _in_windows(scope, scope.run.analysis.timeline.idle)
-    idle = scope.run.analysis.timeline.idle
-    mine = (_rank_of(scope, window) == rank) & (_idle_causes(scope)[interval] == _IDLE.index(PAUSE))
-    return int((idle.ends - idle.starts)[interval[mine]].max(initial=0))

@@ -13,8 +13,9 @@ import numpy as np
 from commscope.analysis.result import analyse
 from commscope.compare.environment import environment_of
 from commscope.compare.explain import causes_of
-from commscope.compare.means import by_step, mean_ns, parts_known
+from commscope.compare.means import by_rank, by_step, mean_ns, parts_known
 from commscope.compare.model import (
+    STEP,
     ComparedRun,
     Comparison,
     FindingPair,
@@ -24,7 +25,7 @@ from commscope.compare.model import (
     StepPair,
     StepTime,
 )
-from commscope.compare.scope import Run, Scope, Sides, scopes_of
+from commscope.compare.scope import Examined, Scope, Sides, scopes_of
 from commscope.compare.statistics import Judgement, judge, judged_by
 from commscope.compare.tables import collective_pairs, kernel_pairs
 from commscope.compare.verdict import cause_in_words, verdict_of
@@ -35,18 +36,17 @@ from commscope.findings.plugins import every_rule
 from commscope.report.build import NO_LIMITS, report_of
 from commscope.trace import Trace
 
-STEP = "step"
 _WINDOW = "window_ns"
 
 
-def examine(name: str, trace: Trace, limits: Mapping[str, float] = NO_LIMITS) -> Run:
+def examine(name: str, trace: Trace, limits: Mapping[str, float] = NO_LIMITS) -> Examined:
     """A run ready to be compared; ``name`` is the path that was given, or any other name."""
     require_known(limits, every_rule())
     analysis = analyse(trace)
-    return Run(PurePath(name).name or name, report_of(analysis, limits=limits), analysis)
+    return Examined(PurePath(name).name or name, report_of(analysis, limits=limits), analysis)
 
 
-def compare_runs(base: Sequence[Run], new: Sequence[Run]) -> Comparison:
+def compare_runs(base: Sequence[Examined], new: Sequence[Examined]) -> Comparison:
     """Sets new runs against those of the base.
 
     Raises UsageError where a side has no run.
@@ -163,15 +163,14 @@ def _ranks(sides: Sides, known: Sequence[str]) -> tuple[RankPair, ...]:
     """Every rank on both sides; nothing where no rank corresponds to another."""
     if len({scope.ranks for scope in sides.every}) > 1:
         return ()
-    found = []
-    for rank in sides.every[0].ranks:
-        alone = [[replace(scope, ranks=(rank,)) for scope in of] for of in (sides.base, sides.new)]
-        found.append(
-            RankPair(
-                rank, *({name: mean_ns(of, name) for name in (_WINDOW, *known)} for of in alone)
-            )
-        )
-    return tuple(found)
+    base, new = (_by_rank(scopes, (_WINDOW, *known)) for scopes in (sides.base, sides.new))
+    return tuple(map(RankPair, sides.every[0].ranks, base, new))
+
+
+def _by_rank(scopes: Sequence[Scope], names: Sequence[str]) -> list[dict[str, int]]:
+    """The parts of each rank."""
+    columns = (by_rank(scopes, name) for name in names)
+    return [dict(zip(names, of_rank)) for of_rank in zip(*columns)]
 
 
 def _kernels(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from commscope.compare.groups import group_name
 from commscope.compare.model import Fact
-from commscope.compare.scope import Run, Sides
+from commscope.compare.scope import Examined, Sides
 from commscope.topology.summary import sentence
 
 #: With these begin the names of facts about variables of the library, and groups of ranks.
@@ -33,7 +33,7 @@ def environment_of(sides: Sides) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
     return tuple(fact for fact in differing if fact not in lacking), notes
 
 
-def _of_side(runs: Sequence[Run]) -> dict[str, str]:
+def _of_side(runs: Sequence[Examined]) -> dict[str, str]:
     """Each fact, as all runs of the side tell it; what they differ in is listed."""
     told: dict[str, list[str]] = {}
     for run in runs:
@@ -42,7 +42,7 @@ def _of_side(runs: Sequence[Run]) -> dict[str, str]:
     return {name: ", ".join(sorted(set(values))) for name, values in told.items()}
 
 
-def _facts(run: Run) -> Iterator[tuple[str, str]]:
+def _facts(run: Examined) -> Iterator[tuple[str, str]]:
     environment, trace = run.report.environment, run.analysis.trace
     if environment.platform:
         yield "platform", {"rocm": "ROCm", "cuda": "CUDA"}[environment.platform]
@@ -69,7 +69,7 @@ def _facts(run: Run) -> Iterator[tuple[str, str]]:
         yield "topology", "; ".join(f"{n} x ({says})" for says, n in sorted(hosts.items()))
 
 
-def _communicators(run: Run) -> Iterator[tuple[str, str]]:
+def _communicators(run: Examined) -> Iterator[tuple[str, str]]:
     """How many communicators there are of each role or name, and of how many ranks."""
     across = run.analysis.across
     found = across.matching.communicators.found
@@ -82,7 +82,7 @@ def _communicators(run: Run) -> Iterator[tuple[str, str]]:
         yield f"{_GROUP}{name}", f"{len(sizes)} of {of} ranks"
 
 
-def _transports(run: Run) -> Iterator[tuple[str, str]]:
+def _transports(run: Examined) -> Iterator[tuple[str, str]]:
     """What the collectives ran over, as the logs tell it."""
     log = run.report.log
     rows = list(log.transports) if log is not None else []

@@ -13,7 +13,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from commscope.compare.attribution import Key, Spent, pause_ns, spent_in, without_waits
+from commscope.compare.attribution import Key, Spent, spent_in, without_waits
 from commscope.compare.means import mean_sums, whole_numbers
 from commscope.compare.model import Cause, CausePart
 from commscope.compare.scope import Sides
@@ -58,7 +58,8 @@ def causes_of(sides: Sides, parts: Sequence[str]) -> tuple[Cause, ...]:
         grouped[_cause_of(line, reasons)].append(line)
     change = sum(line.change_ns for line in lines)
     causes = (
-        _with_pauses(_cause(name, rank, of, change), sides) for (name, rank), of in grouped.items()
+        _with_pauses(_cause(name, rank, of, change), base, new)
+        for (name, rank), of in grouped.items()
     )
     return tuple(sorted(causes, key=lambda cause: (-abs(cause.change_ns), cause.name)))
 
@@ -143,10 +144,8 @@ def _cause(name: str, rank: int | None, lines: Sequence[CausePart], change: int)
     return Cause(name, "", rank, base, new, share, tuple(ordered))
 
 
-def _with_pauses(cause: Cause, sides: Sides) -> Cause:
+def _with_pauses(cause: Cause, base: Sequence[Spent], new: Sequence[Spent]) -> Cause:
     if cause.rank is None:
         return cause
-    longest = [
-        max(pause_ns(scope, cause.rank) for scope in scopes) for scopes in (sides.base, sides.new)
-    ]
-    return replace(cause, base_pause_ns=longest[0], new_pause_ns=longest[1])
+    before, after = (max(run.pauses_ns.get(cause.rank, 0) for run in side) for side in (base, new))
+    return replace(cause, base_pause_ns=before, new_pause_ns=after)

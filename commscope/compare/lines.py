@@ -7,6 +7,7 @@ names from outside as they are, for each output to make harmless in its own way.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from commscope.compare.environment import VARIABLE
 from commscope.compare.model import (
@@ -14,7 +15,6 @@ from commscope.compare.model import (
     CollectiveFacts,
     CollectivePair,
     Comparison,
-    KernelFacts,
     KernelPair,
     Part,
 )
@@ -22,15 +22,16 @@ from commscope.compare.statistics import Judgement
 from commscope.compare.verdict import (
     IDLE_NAMES,
     PART_NAMES,
-    REASON_NAMES,
     effect_in_words,
     signed,
     signed_percent,
+    waited_for,
     whole_percent,
 )
 from commscope.units import size, span
 
 Line = dict[str, str]
+_Facts = TypeVar("_Facts")
 
 _NONE = "-"
 _UNKNOWN = "?"
@@ -44,13 +45,12 @@ def part_rows(found: Comparison) -> list[Line]:
 
 
 def _part(part: Part) -> Line:
-    known = part.base_ns is not None and part.new_ns is not None
     change = part.change_ns
     return {
         "part": PART_NAMES[part.name],
-        "base": span(part.base_ns) if part.base_ns is not None else _UNKNOWN,
-        "new": span(part.new_ns) if part.new_ns is not None else _UNKNOWN,
-        "change": signed(change) if known and change is not None else _UNKNOWN,
+        "base": _span(part.base_ns),
+        "new": _span(part.new_ns),
+        "change": _UNKNOWN if change is None else signed(change),
         "%": signed_percent(change / part.base_ns) if change is not None and part.base_ns else "",
         "more than noise": _judged(part.judgement),
     }
@@ -108,8 +108,7 @@ def _piece(line: CausePart) -> Line:
 
 def _what(line: CausePart) -> str:
     if line.part == "exposed_wait":
-        who = "for a rank not known" if line.rank is None else f"for rank {line.rank}"
-        return f"{who}: {REASON_NAMES[line.detail]}"
+        return waited_for(line)
     on = "" if line.rank is None else f"on rank {line.rank}"
     if line.part == "idle":
         return f"{on} {IDLE_NAMES[line.detail]}".strip()
@@ -152,7 +151,7 @@ _HEADS = {"window_ns": "length"}
 
 
 def _pair(base: dict[str, int] | None, new: dict[str, int] | None, name: str) -> str:
-    return " / ".join(_NONE if side is None else span(side[name]) for side in (base, new))
+    return _cell((base, new), lambda side: span(side[name]))
 
 
 def collective_rows(found: Comparison) -> list[Line]:
@@ -173,7 +172,8 @@ def _collective(pair: CollectivePair) -> Line:
     }
 
 
-def _cell(sides: Sequence[CollectiveFacts | None], show: Callable[[CollectiveFacts], str]) -> str:
+def _cell(sides: Sequence[_Facts | None], show: Callable[[_Facts], str]) -> str:
+    """Base and new in one cell."""
     return " / ".join(_NONE if of is None else show(of) for of in sides)
 
 
@@ -189,28 +189,18 @@ def _rate(of: CollectiveFacts) -> str:
 
 def kernel_rows(pairs: Sequence[KernelPair]) -> list[Line]:
     """Families or kernels, those first whose time changed most."""
-    return [
-        {
-            "kernel": pair.name,
-            "count": " / ".join(_count(of) for of in (pair.base, pair.new)),
-            "time": " / ".join(_total(of) for of in (pair.base, pair.new)),
-            "each": " / ".join(_each(of) for of in (pair.base, pair.new)),
-            "change": signed(pair.change_ns),
-        }
-        for pair in pairs
-    ]
+    return [_kernel(pair) for pair in pairs]
 
 
-def _count(of: KernelFacts | None) -> str:
-    return _NONE if of is None else f"{of.count:.4g}"
-
-
-def _total(of: KernelFacts | None) -> str:
-    return _NONE if of is None else span(of.total_ns)
-
-
-def _each(of: KernelFacts | None) -> str:
-    return _NONE if of is None else span(of.each_ns)
+def _kernel(pair: KernelPair) -> Line:
+    sides = (pair.base, pair.new)
+    return {
+        "kernel": pair.name,
+        "count": _cell(sides, lambda of: f"{of.count:.4g}"),
+        "time": _cell(sides, lambda of: span(of.total_ns)),
+        "each": _cell(sides, lambda of: span(of.each_ns)),
+        "change": signed(pair.change_ns),
+    }
 
 
 def environment_rows(found: Comparison) -> list[Line]:
@@ -233,8 +223,12 @@ def finding_rows(found: Comparison) -> list[Line]:
         {
             "rule": f"{pair.rule} {pair.title}",
             "": "both" if pair.base and pair.new else "only new" if pair.new else "only base",
-            "base can win": _NONE if pair.base_bound_ns is None else span(pair.base_bound_ns),
-            "new can win": _NONE if pair.new_bound_ns is None else span(pair.new_bound_ns),
+            "base can win": _bound(pair.base_bound_ns),
+            "new can win": _bound(pair.new_bound_ns),
         }
         for pair in found.findings
     ]
+
+
+def _bound(ns: int | None) -> str:
+    return _NONE if ns is None else span(ns)

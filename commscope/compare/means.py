@@ -61,6 +61,22 @@ def mean_ns(scopes: Sequence[Scope], part: str) -> int:
     return round(mean_of(scopes, part))
 
 
+def by_rank(scopes: Sequence[Scope], part: str) -> list[int]:
+    """A part of each rank, to the nearest ns: the mean over runs of the mean over its steps.
+
+    All runs have the same ranks.
+    """
+    sums = [
+        int64(scope.partitions, part).reshape(-1, len(scope.ranks)).sum(axis=0).tolist()
+        for scope in scopes
+    ]
+    steps = [max(len(scope.steps), 1) for scope in scopes]
+    means = (
+        sum(map(Fraction, of_rank, steps), Fraction(0)) / len(scopes) for of_rank in zip(*sums)
+    )
+    return [round(mean) for mean in means]
+
+
 def mean_sums(scopes: Sequence[Scope], sums: Sequence[Counter[_Key]]) -> dict[_Key, Fraction]:
     """Sums of each run as means per step and rank, over all runs."""
     total: dict[_Key, Fraction] = {}

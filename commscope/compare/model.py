@@ -14,6 +14,8 @@ from commscope.report.model import WorstStep
 from commscope.sanitize import json_text
 
 SCHEMA = "commscope.compare/1"
+#: The part that is all of the step.
+STEP = "step"
 
 #: What times and counts are of: the closed steps, or the whole traces where there are none.
 Unit = Literal["step", "trace"]
@@ -54,7 +56,7 @@ class StepTime:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the step (``step`` is all of it): null where a side cannot tell it."""
+    """A part of the step (``STEP`` is all of it): null where a side cannot tell it."""
 
     name: str
     base_ns: int | None
@@ -240,10 +242,14 @@ class Comparison:
     new_worst: WorstStep | None
 
     @property
+    def judgement(self) -> Judgement | None:
+        """Of the step time; null without steps on both sides."""
+        return next((part.judgement for part in self.parts if part.name == STEP), None)
+
+    @property
     def is_significant(self) -> bool:
         """Whether the step time differs by more than noise."""
-        step = next((part for part in self.parts if part.name == "step"), None)
-        return step is not None and step.judgement is not None and step.judgement.is_significant
+        return self.judgement is not None and self.judgement.is_significant
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON contract ``commscope.compare/1``."""

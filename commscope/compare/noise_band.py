@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -93,6 +94,7 @@ def _prediction(values: Sequence[float], tail: float) -> float:
     return student_t_quantile(1 - tail, len(values) - 1) * spread * math.sqrt(1 + 1 / len(values))
 
 
+@lru_cache(maxsize=1024)
 def student_t_quantile(chance: float, freedom: int) -> float:
     """The value that Student's t stays below with this chance, of one half at least."""
     low, high = 0.0, 1.0

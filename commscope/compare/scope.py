@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -14,31 +15,31 @@ from commscope.report.model import Report
 from commscope.wording import counted, rank_spans
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+@dataclass(frozen=True, eq=False)
+class Examined:
     """A run as it was read: its report, and the analysis below it."""
 
     name: str
     report: Report
     analysis: Analysis
 
-    @property
+    @cached_property
     def ranks(self) -> set[int]:
         """The ranks whose traces there are."""
         return set(self.analysis.timeline.ranks.tolist())
 
-    @property
+    @cached_property
     def world(self) -> int | None:
         """How many ranks the job had, where the traces tell."""
         told = [size for size in self.analysis.trace.ranks.column("world_size").to_pylist() if size]
         return max(told, default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Scope:
     """A run with the ranks and steps of it that are compared; no steps: the whole trace is."""
 
-    run: Run
+    run: Examined
     ranks: tuple[int, ...]
     steps: tuple[int, ...]
 
@@ -52,7 +53,7 @@ class Scope:
         """How many steps of ranks, or traces of ranks, that are."""
         return len(self.ranks) * max(len(self.steps), 1)
 
-    @property
+    @cached_property
     def partitions(self) -> pa.Table:
         """The rows of the report's steps, or of its ranks, that are compared: by step and rank."""
         report = self.run.report
@@ -62,7 +63,7 @@ class Scope:
         rows = np.flatnonzero(self.holds(rank, step))
         return table.take(pa.array(rows[np.lexsort((rank[rows], step[rows]))]))
 
-    @property
+    @cached_property
     def windows(self) -> Bool:
         """Which windows of the analysis are compared."""
         analysis = self.run.analysis
@@ -89,7 +90,7 @@ class Sides:
         return all(scope.steps for scope in self.every)
 
 
-def scopes_of(base: Sequence[Run], new: Sequence[Run]) -> Sides:
+def scopes_of(base: Sequence[Examined], new: Sequence[Examined]) -> Sides:
     """Chooses ranks and steps: those ranks that all runs have, and their closed steps.
 
     Where the number of ranks of the job itself differs, no rank corresponds to another: then each
@@ -109,7 +110,7 @@ def scopes_of(base: Sequence[Run], new: Sequence[Run]) -> Sides:
     return Sides(tuple(scopes[: len(base)]), tuple(scopes[len(base) :]), tuple(notes))
 
 
-def _ranks(runs: Sequence[Run]) -> tuple[list[tuple[int, ...]], list[str]]:
+def _ranks(runs: Sequence[Examined]) -> tuple[list[tuple[int, ...]], list[str]]:
     everything = [tuple(sorted(run.ranks)) for run in runs]
     if len(set(everything)) == 1:
         return everything, []
@@ -130,7 +131,7 @@ def _counts(ranks: Sequence[tuple[int, ...]]) -> str:
     return " and ".join(dict.fromkeys(counted(len(of), "rank") for of in ranks))
 
 
-def _steps(run: Run, ranks: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
+def _steps(run: Examined, ranks: tuple[int, ...]) -> tuple[tuple[int, ...], str]:
     """The closed steps of all these ranks; without those of which numbers are withheld, if any."""
     table = run.report.steps.arrow
     if run.report.summary.step_source == "whole_trace":

@@ -78,25 +78,28 @@ def verdict_of(found: Comparison) -> str:
             "Step times cannot be compared: at least one run has no closed step. What both sides "
             "can tell of their whole traces is below."
         )
-    judgement = next((p.judgement for p in found.parts if p.name == "step"), None)
-    cause = _main_cause(found, judgement)
+    cause = _main_cause(found)
     parts = (
-        _change(found, found.step_time, judgement),
+        _change(found, found.step_time),
         cause,
         _collectives(found, cause),
         _unprofiled(found),
-        _sure(judgement, found),
+        _sure(found),
     )
     return " ".join(part for part in parts if part)
 
 
-def _change(found: Comparison, time: StepTime, judgement: Judgement | None) -> str:
+def _is_noise(found: Comparison) -> bool:
+    return found.judgement is not None and found.judgement.verdict == "not_significant"
+
+
+def _change(found: Comparison, time: StepTime) -> str:
     where = f"mean of {_steps_told(found)}"
     if not time.change_ns:
         return f"The step takes {span(time.base_ns)} on both sides ({where})."
     change = f"{signed(time.change_ns)}, {signed_percent(time.ratio or 0.0)}"
     both = f"from {span(time.base_ns)} to {span(time.new_ns)}"
-    if judgement is not None and judgement.verdict == "not_significant":
+    if _is_noise(found):
         return f"The step time does not differ by more than noise: {both} ({change}; {where})."
     verb = "grew" if time.change_ns > 0 else "shrank"
     percent = signed_percent(time.ratio or 0.0)
@@ -113,11 +116,10 @@ def _steps_told(found: Comparison) -> str:
     return told[0] if told[0] == told[1] else f"{told[0]} and {told[1]}"
 
 
-def _main_cause(found: Comparison, judgement: Judgement | None) -> str:
+def _main_cause(found: Comparison) -> str:
     """The cause that explains most; nothing where there is nothing to explain."""
-    is_noise = judgement is not None and judgement.verdict == "not_significant"
     shares = [cause for cause in found.causes or () if (cause.share or 0) >= _LEAST_SHARE]
-    if is_noise or not shares:
+    if _is_noise(found) or not shares:
         return ""
     top = max(shares, key=lambda cause: cause.share or 0.0)
     share = f"{whole_percent(top.share)} of the change"
@@ -172,7 +174,8 @@ def _unprofiled(found: Comparison) -> str:
     )
 
 
-def _sure(judgement: Judgement | None, found: Comparison) -> str:
+def _sure(found: Comparison) -> str:
+    judgement = found.judgement
     if judgement is None or not _total(found):
         return ""
     units = judgement.units
@@ -223,10 +226,13 @@ def cause_in_words(cause: Cause, found: Comparison) -> str:
 def _uncounted(top: CausePart) -> str:
     if top.part == "idle":
         return f", most of it {IDLE_NAMES[top.detail]}"
-    if top.part == "exposed_wait":
-        who = "for ranks that are not known" if top.rank is None else f"for rank {top.rank}"
-        return f", most of it {who}: {REASON_NAMES[top.detail]}"
-    return ""
+    return f", most of it {waited_for(top)}" if top.part == "exposed_wait" else ""
+
+
+def waited_for(line: CausePart) -> str:
+    """For which rank others waited, and why it was late."""
+    who = "ranks that are not known" if line.rank is None else f"rank {line.rank}"
+    return f"for {who}: {REASON_NAMES[line.detail]}"
 
 
 def _counted(line: CausePart, what: str) -> str:

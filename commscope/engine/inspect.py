@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -80,27 +81,25 @@ def inspect_paths(
         found = find_sources(paths)
         total = len(found.sources)
         files = tuple(
-            _inspect(
-                _whole(source, found.sources), parser, progress_of(progress, source, number, total)
-            )
-            for number, source in enumerate(found.sources, 1)
+            _inspect(source, parser, progress_of(progress, source, number, total))
+            for number, source in enumerate(_whole(found.sources), 1)
         )
     return Inspections(files, found.notes)
 
 
-def _whole(source: Source, sources: Sequence[Source]) -> Source:
-    """The file with the others of its reading, where it is of a saved run: none is read alone."""
-    part = part_of(source.label)
-    others = (
-        ()
-        if part is None
-        else tuple(
-            other
-            for other in sources
-            if other is not source and (of := part_of(other.label)) and of[0] == part[0]
-        )
-    )
-    return replace(source, companions=others)
+def _whole(sources: Sequence[Source]) -> list[Source]:
+    """The files, those of saved runs with the others of their reading: none is read alone."""
+    names = [part[0] if (part := part_of(source.label)) else None for source in sources]
+    readings: dict[str, list[Source]] = defaultdict(list)
+    for source, name in zip(sources, names):
+        if name is not None:
+            readings[name].append(source)
+    return [
+        replace(source, companions=tuple(s for s in readings[name] if s is not source))
+        if name is not None
+        else source
+        for source, name in zip(sources, names)
+    ]
 
 
 def _inspect(source: Source, wanted: str | None, report: Progress) -> Inspection:

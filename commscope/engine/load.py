@@ -98,9 +98,9 @@ def read_run(
         saved = saved_beside([other.source for other in plan.others])
         found = _logs(plan, beside.logs, progress)
         hosts = _topology(paths if plan.tells_topology else (), beside.topology, progress)
-        used = [*saved.labels]
-        used += [] if found is None else [file.file for file in found.logs.files]
-        used += [] if hosts is None else hosts.files
+        used = {*saved.labels}
+        used.update(() if found is None else [file.file for file in found.logs.files])
+        used.update(() if hosts is None else hosts.files)
         says = [Note("files", note) for note in (found.notes if found else ())]
         readings, notes = _read_all(plan.chosen, progress, cache)
     return Run(
@@ -109,23 +109,24 @@ def read_run(
         None if found is None else found.logs,
         hosts,
         max((*plan.step_times, *saved.step_times), default=None),
-        saved.options,
+        *options_of(saved.options),
+        saved.definitions,
     )
 
 
 def trace_of(run: Run) -> Trace:
     """The trace of what was read; raises DataError where it shows no activity of a GPU."""
-    options, roles = options_of(run.options)
-    trace = _normalized(run.readings, options)
+    trace = _normalized(run.readings, run.options)
     trace = replace(
         trace,
         notes=(*run.notes, *trace.notes),
         unprofiled_step_ns=run.unprofiled_step_ns,
         logs=run.logs,
         topology=run.topology,
-        roles=roles,
+        roles=run.roles,
+        definitions=run.definitions,
     )
-    if run.logs is None or options.capture == "all":
+    if run.logs is None or run.options.capture == "all":
         # Between two captures there are calls whose kernels nobody recorded.
         return trace
     from commscope.normalize.named_by_log import name_by_log  # noqa: PLC0415

@@ -15,7 +15,7 @@ from commscope.parsers.base import Confidence
 from commscope.parsers.detect import opinions
 from commscope.parsers.opening import Source, open_blocks, open_session, read_head
 from commscope.parsers.rccl_log import LogFile, LogReader, Logs
-from commscope.parsers.saved.logs import is_part, is_saved_log, read_logs, together
+from commscope.parsers.saved.logs import is_part, is_saved_log, one_job, read_logs
 from commscope.parsers.sources import find_sources
 
 
@@ -97,7 +97,7 @@ def _read(sources: Sequence[Source], notes: Sequence[str], progress: RunProgress
     logs = reader.finish()
     read = replace(logs, files=tuple(filter(_holds_records, logs.files)))
     parts = [*saved, read] if read.files else saved
-    return LoadedLogs(together(parts) if parts else read, tuple(says))
+    return LoadedLogs(one_job(parts) if parts else read, tuple(says))
 
 
 class _Seen:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from commscope._version import DEFINITIONS_VERSION
 from commscope.parsers.base import Reading
 from commscope.parsers.bounded import read_whole
-from commscope.parsers.opening import Source, read_head
+from commscope.parsers.opening import Source
 from commscope.parsers.saved.documents import (
     MOST_BYTES,
     NO_OPTIONS,
@@ -17,9 +17,10 @@ from commscope.parsers.saved.documents import (
     RunDocument,
     SavedOptions,
     document_of,
-    family_in,
+    is_document,
 )
 from commscope.trace import Note
+from commscope.wording import distinct_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class SavedBeside:
     notes: tuple[Note, ...] = ()
     step_times: tuple[int, ...] = ()  #: without the profiler, ns
     options: SavedOptions = NO_OPTIONS
+    definitions: int = DEFINITIONS_VERSION  #: another version where any of them is of one
     labels: frozenset[str] = frozenset()
 
 
@@ -41,19 +43,24 @@ def saved_beside(sources: Sequence[Source]) -> SavedBeside:
     if not manifests:
         return SavedBeside()
     runs = [read_manifest(source) for source in manifests]
+    folders = _folders(manifests)
     step_times = [run.unprofiled_step_ns for run in runs]
     return SavedBeside(
         notes=tuple(Note(note.topic, note.says) for run in runs for note in run.notes),
         step_times=tuple(time for time in step_times if time is not None),
         options=_options([run.options for run in runs]),
-        labels=frozenset(source.label for source in _beside(manifests, sources)),
+        definitions=next(
+            (run.definitions for run in runs if run.definitions != DEFINITIONS_VERSION),
+            DEFINITIONS_VERSION,
+        ),
+        labels=frozenset(source.label for source in sources if _folder(source.label) in folders),
     )
 
 
 def strangers(sources: Sequence[Source]) -> list[Source]:
     """The files that belong to no saved run."""
-    beside = _beside([source for source in sources if _is_manifest(source)], sources)
-    return [source for source in sources if source not in beside]
+    folders = _folders(filter(_is_manifest, sources))
+    return [source for source in sources if _folder(source.label) not in folders]
 
 
 def read_manifest(source: Source) -> RunDocument:
@@ -63,28 +70,20 @@ def read_manifest(source: Source) -> RunDocument:
 
 def named_apart(readings: Sequence[Reading]) -> list[Reading]:
     """The readings with names of their own: saved by several nodes, they may share one."""
-    times: Counter[str] = Counter()
-    named = []
-    for reading in readings:
-        file = reading.input.file
-        times[file] += 1
-        if times[file] == 1:
-            named.append(reading)
-        else:
-            apart = replace(reading.input, file=f"{file} ({times[file]})")
-            named.append(replace(reading, input=apart))
-    return named
+    names = distinct_names([reading.input.file for reading in readings])
+    return [
+        replace(reading, input=replace(reading.input, file=name))
+        for reading, name in zip(readings, names)
+    ]
 
 
 def _is_manifest(source: Source) -> bool:
-    is_named = source.label.rpartition("/")[2] == RUN_FILE
-    return is_named and family_in(read_head(source)) == RUN_SCHEMA.partition("/")[0]
+    return is_document(source, RUN_FILE, RUN_SCHEMA)
 
 
-def _beside(manifests: Sequence[Source], sources: Sequence[Source]) -> list[Source]:
-    """The files that lie in the same folders as the manifests."""
-    folders = {_folder(source.label) for source in manifests}
-    return [source for source in sources if _folder(source.label) in folders]
+def _folders(manifests: Iterable[Source]) -> set[str]:
+    """The folders of saved runs."""
+    return {_folder(source.label) for source in manifests}
 
 
 def _folder(label: str) -> str:

@@ -62,8 +62,16 @@ def check_coverage(analysis: Analysis) -> Check:
 
 def _share(row: _Row) -> float:
     """Share of the launches before the recording stopped that found what they launched."""
-    expected = row["launches"] - row["cut"]
-    return row["found"] / expected if expected else 1.0
+    return row["found"] / _expected(row) if _expected(row) else 1.0
+
+
+def _expected(row: _Row) -> int:
+    """The launches whose kernel had begun before the recording stopped."""
+    return int(row["launches"] - row["cut"])
+
+
+def _after(row: _Row) -> str:
+    return f", and {row['cut']:,} after the last one found" if row["cut"] else ""
 
 
 def _lacking(bad: Sequence[_Row]) -> list[tuple[int, int | None]]:
@@ -98,8 +106,8 @@ def _says_missing(bad: Sequence[_Row], ranks: int) -> str:
         )
     return (
         f"only {_share(worst):.1%} of the kernel launches{f' of {where}' if where else ''} found "
-        f"their kernel ({worst['found']:,} of {worst['launches']:,}): what ran besides is not "
-        "known; leave such steps out, or record again"
+        f"their kernel ({worst['found']:,} of {_expected(worst):,}{_after(worst)}): what ran "
+        "besides is not known; leave such steps out, or record again"
     )
 
 

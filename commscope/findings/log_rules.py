@@ -16,7 +16,7 @@ from commscope.findings import (
     log_warnings,
 )
 from commscope.findings.log_case import LogCase
-from commscope.findings.model import Finding, Looked
+from commscope.findings.model import SEVERITIES, Finding, Looked
 from commscope.findings.rule import LogDraft, LogRule, Outcome
 
 _MODULES = (
@@ -25,7 +25,6 @@ _MODULES = (
 )
 #: Of findings of one severity, those of the earlier rule come first: failures before settings.
 BUILT_IN_LOG: tuple[LogRule, ...] = tuple(rule for module in _MODULES for rule in module.RULES)
-_WORST_FIRST = {"high": 0, "medium": 1, "low": 2}
 
 
 def look_at_logs(
@@ -39,7 +38,7 @@ def look_at_logs(
         found = list(_findings(rule, outcome.drafts))
         findings += found
         looked.append(rule.looked(found, outcome.unable))
-    findings.sort(key=lambda finding: _WORST_FIRST[finding.severity])
+    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     return tuple(findings), tuple(looked)
 
 
@@ -52,7 +51,7 @@ def _asked(rule: LogRule, case: LogCase, limits: Mapping[str, float]) -> Outcome
 
 def _findings(rule: LogRule, drafts: Sequence[LogDraft]) -> Iterator[Finding]:
     """The findings of a rule; several are told apart by a number, the worst is the first."""
-    ordered = sorted(drafts, key=lambda draft: _WORST_FIRST[draft.severity])
+    ordered = sorted(drafts, key=lambda draft: SEVERITIES.index(draft.severity))
     for number, draft in enumerate(ordered, 1):
         yield Finding(
             id=rule.id if number == 1 else f"{rule.id}-{number}",

@@ -9,6 +9,8 @@ from typing import Literal
 from commscope.columns import NONE
 
 Grade = Literal["high", "medium", "low"]
+#: The gravest first.
+SEVERITIES: tuple[Grade, ...] = ("high", "medium", "low")
 
 
 class Result(str, Enum):

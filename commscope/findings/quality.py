@@ -21,7 +21,7 @@ from commscope.findings.labels import (
 )
 from commscope.findings.model import WHOLE, Check, Metric, Result, Trust
 from commscope.findings.timing import check_durations, check_order, check_steps
-from commscope.wording import counted
+from commscope.wording import counted, listed
 
 
 def check_slices(analysis: Analysis) -> Check:
@@ -42,6 +42,9 @@ def check_clocks(analysis: Analysis) -> Check:
     matched = int((matching.instance >= 0).sum())
     says = f"{matched:,} of {len(matching.instance):,} collectives matched{left_out}"
     if not matched:
+        strangers = _strangers(analysis.trace.ranks)
+        if strangers:
+            return Check("Q12", title, Result.FAIL, f"{says}; {strangers}")
         several = len(set(int64(analysis.across.calls, "rank").tolist())) > 1
         result = Result.FAIL if several else Result.NOT_CHECKED
         return Check("Q12", title, result, f"{says}: are these ranks of one run?")
@@ -57,6 +60,20 @@ def check_clocks(analysis: Analysis) -> Check:
     return Check(
         "Q12", title, Result.PASS, f"{says}; clocks of {hosts} agree within {error / 1000:,.1f} us"
     )
+
+
+def _strangers(ranks: pa.Table) -> str | None:
+    """Why ranks of which nothing tells that they are of one job may be of several."""
+    guessed = {"assumed", "file"}
+    if not guessed.issuperset(ranks.column("source").to_pylist()):
+        return None
+    gpus = sorted({gpu for gpu in ranks.column("gpu").to_pylist() if gpu})
+    if len(gpus) > 1:
+        return f"these may be different jobs, on {listed(gpus)}: analyse each alone"
+    hosts = {host for host in ranks.column("host").to_pylist() if host}
+    if len(hosts) == ranks.num_rows:
+        return "these may be different jobs, each on a host of its own: analyse each alone"
+    return None
 
 
 RULES = (

@@ -16,7 +16,7 @@ from commscope.findings import (
     links,
 )
 from commscope.findings.case import Beside, Case
-from commscope.findings.model import Finding, Grade, Looked, Measured, Trust
+from commscope.findings.model import SEVERITIES, Finding, Grade, Looked, Measured, Trust
 from commscope.findings.rule import Draft, Outcome, TraceRule
 
 _ORDER = (
@@ -84,14 +84,14 @@ def _findings(case: Case, rule: TraceRule, draft: Draft) -> Iterator[Finding]:
     weighed = case.severity(bound) or _informs(draft)
     if weighed is None:
         return
-    severity = min(weighed, draft.at_most, key=_GRADES.index)
+    severity = _lesser(weighed, draft.at_most)
     evidence = draft.evidence or (case.evidence(draft.gaps) if draft.gaps is not None else ())
     speedup = case.step_ns / max(case.step_ns - bound, 1)
     yield Finding(
         id=rule.id,
         rule=rule.id,
         severity=severity,
-        confidence=min("medium" if _alone(case) else "high", draft.confidence, key=_GRADES.index),
+        confidence=_lesser("medium" if _alone(case) else "high", draft.confidence),
         title=rule.title,
         says=draft.says + ("" if rule.family == "host" else _caveat(case)),
         rank=draft.rank,
@@ -108,7 +108,8 @@ def _informs(draft: Draft) -> Grade | None:
     return "low" if draft.bound_ns == 0 and not draft.claimed_ns.any() else None
 
 
-_GRADES: tuple[Grade, ...] = ("low", "medium", "high")
+def _lesser(one: Grade, other: Grade) -> Grade:
+    return max(one, other, key=SEVERITIES.index)
 
 
 def _alone(case: Case) -> bool:

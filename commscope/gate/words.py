@@ -11,9 +11,9 @@ from rich.text import Text
 
 from commscope.gate.model import Check, Judged, Result, Scalar
 from commscope.gate.quantities import in_words
-from commscope.report.github import MOST_ANNOTATIONS, annotation
+from commscope.report.github import Annotation, Kind, annotation_lines
 from commscope.report.junit import Case, junit_text
-from commscope.report.markdown_text import cell, prose, table
+from commscope.report.markdown_text import Section, bullets, cell, fitted, prose, table
 from commscope.report.text import drawn_text
 from commscope.report.text_tables import Cell, Row, text_table
 from commscope.sanitize import plain, shortened
@@ -116,19 +116,17 @@ def _basis(check: Check) -> str:
 
 def check_markdown(check: Check) -> str:
     """The check as Markdown, as for a comment in a pull request."""
-    sections = [f"{MARKER}\n**{prose(check.verdict)}**\n"]
-    for title, judged, results in (
-        ("", check.gate, _RESULTS),
-        ("Watched, not judged", check.watched, _WATCHED),
-    ):
-        rows = [[cell(text) for text in _row(one, results)] for one in judged]
-        if rows:
-            sections.append(
-                (f"### {title}\n\n" if title else "") + table(_HEADS, rows, numbers_from=5)
-            )
-    if said := _said(check):
-        sections.append("".join(f"- {prose(note)}\n" for note in said))
-    return "\n".join(sections)
+    sections = [
+        Section("Limits", _table(check.gate, _RESULTS)),
+        Section("Watched, not judged", _table(check.watched, _WATCHED)),
+        Section("What it rests on", bullets(_said(check))),
+    ]
+    return fitted(MARKER, f"**{prose(check.verdict)}**\n", sections)
+
+
+def _table(judged: Sequence[Judged], results: dict[Result, str]) -> str:
+    rows = [[cell(text) for text in _row(one, results)] for one in judged]
+    return table(_HEADS, rows, numbers_from=5) if rows else ""
 
 
 def check_cases(check: Check) -> dict[str, Sequence[Case]]:
@@ -154,12 +152,10 @@ def _in_short(judged: Judged) -> str:
 
 def check_annotations(check: Check) -> str:
     """Lines that GitHub shows: the verdict, and every limit that was not kept."""
-    lines = [
-        annotation("notice" if check.result == "pass" else "error", "commscope", check.verdict)
-    ]
-    lines += [
-        annotation("error", judged.expression, _in_short(judged))
+    kind: Kind = "notice" if check.result == "pass" else "error"
+    broken = (
+        Annotation("error", judged.expression, _in_short(judged))
         for judged in check.gate
         if judged.result != "pass"
-    ]
-    return "".join(lines[:MOST_ANNOTATIONS])
+    )
+    return annotation_lines([Annotation(kind, "commscope", check.verdict), *broken])

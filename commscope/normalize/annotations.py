@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from commscope.classify import Expression
 from commscope.columns import Int64, codes, int64, where_equal
 from commscope.intervals import union
 from commscope.normalize.steps import HostSteps
@@ -36,7 +37,7 @@ class Annotations:
         """The name of each row."""
         return tuple(self.words[code] for code in self.name.tolist())
 
-    def fitting(self, pattern: re.Pattern[str]) -> Annotations:
+    def fitting(self, pattern: Expression) -> Annotations:
         """The outermost ones whose name has the pattern in it."""
         fits = np.array([bool(pattern.search(word)) for word in self.words] + [False])
         return self.outermost(np.flatnonzero(fits[self.name]))

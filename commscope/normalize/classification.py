@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from commscope.classify import ActivityClass, Patterns, classes_of, families_of, op_from_name
-from commscope.columns import Int64, codes, int64, where_equal
-from commscope.normalize.parts import Tables, with_column
+from commscope.columns import Int64, codes, int64, where_equal, with_column
+from commscope.normalize.parts import Tables
 from commscope.schema import COLLECTIVES, Flag, conform
 
 

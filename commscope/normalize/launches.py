@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import NONE, Bool, Int64, at, int64, nullable, where_word
-from commscope.normalize.parts import Tables, with_column
+from commscope.columns import NONE, Bool, Int64, at, int64, nullable, where_word, with_column
+from commscope.normalize.parts import Tables
 from commscope.schema import Flag
 
 _GRAPH = re.compile(r"GraphLaunch")

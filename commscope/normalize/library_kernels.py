@@ -8,7 +8,18 @@ import numpy as np
 import pyarrow as pa
 
 from commscope.classify import kernel_name
-from commscope.columns import NONE, Bool, Int64, codes, flagged, int64, where_equal, where_word
+from commscope.columns import (
+    NONE,
+    Bool,
+    Int64,
+    codes,
+    flagged,
+    int64,
+    parts,
+    runs,
+    where_equal,
+    where_word,
+)
 from commscope.normalize.log_fits import Shown
 from commscope.schema import Flag
 from commscope.trace import Trace
@@ -67,13 +78,11 @@ class LibraryKernels:
             return []
         lost = self._lost.get(int(self._rank[rows[0]]), _NOWHERE)
         part = np.searchsorted(lost, self._launch[rows])
-        return np.split(rows, np.flatnonzero(np.diff(part)) + 1)
+        return [rows[run] for run in runs(part)]
 
     def lanes(self, rows: Int64) -> list[Int64]:
         """The rows of each stream."""
-        order = rows[np.argsort(self._lane[rows], kind="stable")]
-        lanes = np.split(order, np.flatnonzero(np.diff(self._lane[order])) + 1)
-        return [lane for lane in lanes if len(lane)]
+        return [rows[places] for _, places in parts(self._lane[rows])]
 
     def shown(self, rows: Int64) -> Shown:
         """What the trace tells of them."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from commscope.columns import NONE, Bool, Int64
 from commscope.normalize.logged_units import MESSAGES, Units
-from commscope.normalize.stretches import ANY, whole_stretches
+from commscope.normalize.stretches import ANY, Effort
 
 _NOWHERE = np.empty(0, np.int64)
 #: Comparisons of a kernel with a call that may be made; there are more where nothing tells.
@@ -27,6 +27,8 @@ _BLOCK = 1 << 20
 _FIRST = (32, 256)
 #: An operation that torch names, as the library is asked for it.
 _CALLED = {"barrier": "all_reduce"}
+#: The number of an operation that the library was not asked for.
+_UNKNOWN = -2
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +61,20 @@ class Fit:
 _FACTS = ("op", "bytes", "dtype", "comm", "peer")
 
 
-def fit(shown: Shown, candidates: list[Units], *, one_to_one: bool) -> tuple[Units, Fit] | None:
+def fit(
+    shown: Shown, candidates: list[Units], effort: Effort, *, one_to_one: bool
+) -> tuple[Units, Fit] | None:
     """What the kernels are, if they are a stretch of one of the candidates.
 
     Each stream of the log is on one of the trace; with ``one_to_one`` they are the same. Kernels of
     one kind of call have as many work-groups, as the library chooses those by its size; and where
-    a call runs in one, so does one of the same operation that is very much smaller.
+    a call runs in one, so does one of the same operation that is very much smaller. Nothing fits
+    where to tell takes more than the effort.
     """
     found = [
         (units, places)
         for units in candidates
-        if len(places := _places(shown, units, one_to_one=one_to_one))
+        if len(places := _places(shown, units, effort, one_to_one=one_to_one))
     ]
     if not found:
         return None
@@ -81,59 +86,63 @@ def fit(shown: Shown, candidates: list[Units], *, one_to_one: bool) -> tuple[Uni
 
 def _agree(values: Int64, found: list[tuple[Units, Int64]], name: str) -> Bool:
     """Which kernels have these values in all stretches."""
-    agreed = np.ones(len(values), np.bool_)
+    agreed, kernels = np.ones(len(values), np.bool_), np.arange(len(values))
     for units, places in found:
         column = getattr(units, name)
-        for place in places.tolist():
-            agreed &= column[place : place + len(values)] == values
+        for block in _blocks(places, len(values)):
+            agreed &= (column[block[:, None] + kernels] == values).all(0)
             if not agreed.any():
                 return agreed
     return agreed
 
 
-def _places(shown: Shown, units: Units, *, one_to_one: bool) -> Int64:
+def _blocks(places: Int64, width: int) -> list[Int64]:
+    """The places, as many at a time as may be held if each takes so many numbers."""
+    return np.array_split(places, 1 + len(places) * width // _BLOCK)
+
+
+def _places(shown: Shown, units: Units, effort: Effort, *, one_to_one: bool) -> Int64:
     """Where in the calls the stretch begins that the kernels are."""
     count = len(shown)
     if not 0 < count <= len(units):
         return _NOWHERE
-    places = _of_ops(shown, units)
-    places = _of_values(places, shown.bytes, units.bytes)
-    places = _of_values(places, shown.group_size, units.nranks)
+    places = _of_ops(shown, units, effort)
+    places = _of_values(places, shown.bytes, units.bytes, effort)
+    places = _of_values(places, shown.group_size, units.nranks, effort)
     for few in sorted({min(first, count) for first in (*_FIRST, count)}):
-        if len(places) * few > _MOST_WORK:
+        rules = _rules(shown, units, few, one_to_one=one_to_one)
+        if len(places) * few > _MOST_WORK or not effort.allows(len(places) * few * len(rules)):
             return _NOWHERE
-        for rule in _rules(shown, units, few, one_to_one=one_to_one):
+        for rule in rules:
             places = _surviving(places, rule)
     return places
 
 
 def _surviving(places: Int64, rule: _Rule) -> Int64:
-    """The places at which a rule holds, looked at some at a time."""
-    blocks = np.array_split(places, 1 + len(places) * rule.width // _BLOCK)
-    return np.concatenate([block[rule.hold(block)] for block in blocks])
+    """The places at which a rule holds."""
+    return np.concatenate([block[rule.hold(block)] for block in _blocks(places, rule.width)])
 
 
-def _of_ops(shown: Shown, units: Units) -> Int64:
+def _of_ops(shown: Shown, units: Units, effort: Effort) -> Int64:
     """The places where the operations are those of the kernels, and all calls are sure."""
-    numbers = dict.fromkeys(MESSAGES, 0)
-    for word in (*units.words, *filter(None, shown.op)):
-        numbers.setdefault(_CALLED.get(word, word), len(numbers))
-    told = [ANY if op is None else numbers[_CALLED.get(op, op)] for op in shown.op]
-    of_word = np.array([numbers[_CALLED.get(word, word)] for word in units.words], np.int64)
+    known = units.number_of_op
+    told = [ANY if op is None else known.get(_CALLED.get(op, op), _UNKNOWN) for op in shown.op]
+    if _UNKNOWN in told:
+        return _NOWHERE
     if any(number != ANY for number in told):
-        places = whole_stretches(np.array(told, np.int64), of_word[units.op])
+        places = units.stretches.places(np.array(told, np.int64), effort)
     else:
         places = np.arange(len(units) - len(shown) + 1)
-    unsure = np.concatenate(([0], np.cumsum(~units.sure)))
+    unsure = units.unsure_before
     return np.asarray(places[unsure[places + len(shown)] == unsure[places]])
 
 
-def _of_values(places: Int64, shown: Int64, logged: Int64) -> Int64:
+def _of_values(places: Int64, shown: Int64, logged: Int64, effort: Effort) -> Int64:
     """The places at which all values that are shown are logged."""
     for kernel in np.flatnonzero(shown != NONE).tolist():
+        if not len(places) or not effort.allows(len(places)):
+            return _NOWHERE
         places = places[logged[places + kernel] == shown[kernel]]
-        if not len(places):
-            break
     return places
 
 
@@ -156,7 +165,7 @@ def _rules(shown: Shown, units: Units, count: int, *, one_to_one: bool) -> list[
     for values, logged in pairs:
         kernels = np.flatnonzero(values[:count] != NONE)
         if _differ(values[kernels]):
-            rules.append(_Depends(kernels, values[kernels], logged + 1))
+            rules.append(_Depends(kernels, values[kernels], logged))
     if one_to_one and _differ(units.stream):
         rules.append(_Depends(np.arange(count), shown.lane[:count], units.stream, turned=True))
     kernels = np.flatnonzero(shown.workgroups[:count] != NONE)
@@ -179,17 +188,15 @@ class _Depends:
 
     @property
     def width(self) -> int:
-        keys = self.shown if self.turned else self.logged
-        return int(keys.max(initial=0)) + 1 + len(self.kernels)
+        return 4 * len(self.kernels)
 
     def hold(self, places: Int64) -> Bool:
-        key = self.logged[places[:, None] + self.kernels]
-        value = np.broadcast_to(self.shown, key.shape)
-        if self.turned:
-            key, value = value, key
-        table = np.zeros((len(places), self.width), np.int64)
-        np.put_along_axis(table, key, value, 1)  # of equal keys the last one stays
-        return np.asarray((np.take_along_axis(table, key, 1) == value).all(1))
+        logged = self.logged[places[:, None] + self.kernels]
+        shown = np.broadcast_to(self.shown, logged.shape)
+        key, value = (shown, logged) if self.turned else (logged, shown)
+        order, goes_on = _by_key(key)
+        value = np.take_along_axis(value, order, 1)
+        return np.asarray((~goes_on[:, 1:] | (value[:, 1:] == value[:, :-1])).all(1))
 
 
 class _Grows:
@@ -199,21 +206,30 @@ class _Grows:
         is_message = np.array([word in MESSAGES for word in units.words])[units.op]
         self._kernels, self._in_one = kernels, in_one
         self._bytes = np.where(is_message, NONE, units.bytes)
-        keys = np.unique(units.comm * len(units.words) + units.op, return_inverse=True)[1]
-        self._key = keys.reshape(-1)
-        self._keys = range(int(self._key.max(initial=-1)) + 1)
+        self._key = units.operation
 
     @property
     def width(self) -> int:
-        return 2 * len(self._kernels)
+        return 6 * len(self._kernels)
 
     def hold(self, places: Int64) -> Bool:
         rows = places[:, None] + self._kernels
-        size, key = self._bytes[rows], self._key[rows]
+        order, goes_on = _by_key(self._key[rows])
+        size, in_one = np.take_along_axis(self._bytes[rows], order, 1), self._in_one[order]
+        begins = np.flatnonzero(~goes_on)
+        in_ones = np.where(in_one & (size != NONE), size, 0).ravel()
+        in_several = np.where(~in_one & (size != NONE), size, _HUGE).ravel()
+        largest = np.maximum.reduceat(in_ones, begins) if len(begins) else begins
+        least = np.minimum.reduceat(in_several, begins) if len(begins) else begins
         result = np.ones(len(places), np.bool_)
-        for one in self._keys:
-            known = (key == one) & (size != NONE)
-            largest = np.where(known & self._in_one, size, 0).max(1, initial=0)
-            least = np.where(known & ~self._in_one, size, _HUGE).min(1, initial=_HUGE)
-            result &= largest // _MUCH < least
+        result[begins[largest // _MUCH >= least] // len(self._kernels)] = False
         return result
+
+
+def _by_key(key: Int64) -> tuple[Int64, Bool]:
+    """How each row is sorted by key, and then which entries have the key of the one before."""
+    order = np.argsort(key, axis=1, kind="stable")
+    ordered = np.take_along_axis(key, order, 1)
+    goes_on = np.zeros(key.shape, np.bool_)
+    goes_on[:, 1:] = ordered[:, 1:] == ordered[:, :-1]
+    return order, goes_on

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import NONE, Bool, Int64, at, codes, int64
+from commscope.columns import NONE, Bool, Int64, at, codes, int64, parts
+from commscope.normalize.stretches import Stretches
 
 #: Operations that are made of sends and receives, and run by one kind of kernel.
 MESSAGES = frozenset({"send", "recv", "send_recv", "all_to_all", "gather", "scatter"})
@@ -21,7 +23,7 @@ _PAIR = ("send", "recv")
 _KNOWN = (*_PAIR, "send_recv", "all_to_all")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Units:
     """Calls, or groups of them, in the order in which they were launched.
 
@@ -48,16 +50,45 @@ class Units:
         """Which are a single send or receive."""
         return np.asarray(self.op < len(_PAIR))
 
-    @property
+    @cached_property
     def kind(self) -> Int64:
         """A number that is equal for what is alike but for its buffers."""
-        keys = np.stack((self.comm, self.op, self.bytes, self.dtype), axis=1)
-        return np.asarray(np.unique(keys, axis=0, return_inverse=True)[1], np.int64).reshape(-1)
+        return _numbered(self.comm, self.op, self.bytes, self.dtype)
+
+    @cached_property
+    def operation(self) -> Int64:
+        """A number that is equal for one operation on one communicator."""
+        return _numbered(self.comm, self.op)
+
+    @cached_property
+    def number_of_op(self) -> dict[str, int]:
+        """A number for each operation that a kernel tells: of messages it tells no more."""
+        numbers = dict.fromkeys(MESSAGES, 0)
+        for word in self.words:
+            numbers.setdefault(word, len(numbers))
+        return numbers
+
+    @cached_property
+    def stretches(self) -> Stretches:
+        """Those numbers, in which stretches are looked for."""
+        number = np.array([self.number_of_op[word] for word in self.words], np.int64)
+        return Stretches(number[self.op])
+
+    @cached_property
+    def unsure_before(self) -> Int64:
+        """How many are not sure before each, and in all."""
+        return np.concatenate(([0], np.cumsum(~self.sure)))
 
     def take(self, rows: Int64) -> Units:
         """Some of them."""
         columns = (getattr(self, field.name)[rows] for field in fields(self)[1:])
         return Units(self.words, *columns)
+
+
+def _numbered(*keys: Int64) -> Int64:
+    """A number of each row that is equal for rows with equal keys."""
+    _, number = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)
+    return np.asarray(number, np.int64).reshape(-1)
 
 
 def units_of(calls: pa.Table, nranks: Sequence[int | None]) -> Units:
@@ -82,9 +113,7 @@ def units_of(calls: pa.Table, nranks: Sequence[int | None]) -> Units:
 
 def _grouped(run: Int64) -> list[Int64]:
     """The rows of each run that has several."""
-    order = np.argsort(run, kind="stable")
-    runs = np.split(order, np.flatnonzero(np.diff(run[order])) + 1)
-    return [members for members in runs if len(members) > 1]
+    return [members for _, members in parts(run) if len(members) > 1]
 
 
 def _alone(calls: pa.Table, size: Int64) -> Units:

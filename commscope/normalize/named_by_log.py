@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from commscope.columns import NONE, Bool, Int64, codes, int64, nullable, where_equal
+from commscope.columns import NONE, Bool, Int64, codes, int64, nullable, where_equal, with_column
 from commscope.normalize.library_kernels import LibraryKernels
 from commscope.normalize.log_fits import Fit, fit
 from commscope.normalize.log_groups import FACTS, LoggedGroups, rows_of_groups
 from commscope.normalize.logged_communicators import group_communicators
 from commscope.normalize.logged_processes import match_processes
 from commscope.normalize.logged_units import MESSAGES, Units, units_of
-from commscope.normalize.parts import with_column
+from commscope.normalize.stretches import Effort
 from commscope.schema import COLLECTIVES, conform
 from commscope.trace import Note, Trace
 
@@ -99,24 +100,32 @@ def _all_named(trace: Trace, groups: LoggedGroups, calls: pa.Table) -> Iterator[
 
 def _named(kernels: LibraryKernels, rows: Int64, units: Units) -> list[_Named]:
     """What the kernels of a rank are: in the order of all, else stream by stream."""
+    effort = Effort()
     order = kernels.launched(rows)
     if order is not None:
-        found = _fitting(kernels, order, [units], one_to_one=kernels.has_streams)
+        found = _fitting(kernels, order, [units], effort, one_to_one=kernels.has_streams)
         if found:
             return found
     streams = [units.take(np.flatnonzero(units.stream == one)) for one in np.unique(units.stream)]
     if len(streams) > 1 and not kernels.has_streams:
         return []
-    lanes = kernels.lanes(rows)
-    return [one for lane in lanes for one in _fitting(kernels, lane, streams, one_to_one=False)]
+    of_lanes = (
+        _fitting(kernels, lane, streams, effort, one_to_one=False) for lane in kernels.lanes(rows)
+    )
+    return list(chain.from_iterable(of_lanes))
 
 
 def _fitting(
-    kernels: LibraryKernels, rows: Int64, candidates: list[Units], *, one_to_one: bool
+    kernels: LibraryKernels,
+    rows: Int64,
+    candidates: list[Units],
+    effort: Effort,
+    *,
+    one_to_one: bool,
 ) -> list[_Named]:
     """What kernels in this order are, part by part where some are missing."""
     parts = kernels.without_holes(rows)
-    found = [fit(kernels.shown(part), candidates, one_to_one=one_to_one) for part in parts]
+    found = [fit(kernels.shown(part), candidates, effort, one_to_one=one_to_one) for part in parts]
     return [_Named(part, *one) for part, one in zip(parts, found) if one is not None]
 
 

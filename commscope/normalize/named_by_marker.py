@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from commscope.classify import canonical_op
-from commscope.columns import NONE, Int64, at, codes, int64, where_equal
+from commscope.columns import NONE, Int64, at, codes, int64, where_equal, with_column
 from commscope.intervals import innermost
 from commscope.normalize.launches import call_of
-from commscope.normalize.parts import Tables, with_column
+from commscope.normalize.parts import Tables
 
 Objects = npt.NDArray[np.object_]
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from commscope.classify import NO_PATTERNS, Patterns
+from commscope.classify import NO_PATTERNS, Expression, Patterns
 from commscope.normalize.selection import StepSelection
 
 
@@ -17,5 +16,5 @@ class Options:
     patterns: Patterns = NO_PATTERNS
     ranks: Mapping[int, str] = field(default_factory=dict)  #: rank -> file
     capture: int | str | None = None  #: number from 0, "all", or the newest complete one
-    step_marker: re.Pattern[str] | None = None  #: each annotation that fits begins a step
+    step_marker: Expression | None = None  #: each annotation that fits begins a step
     steps: StepSelection = field(default_factory=StepSelection)

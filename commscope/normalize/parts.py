@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from commscope.columns import NONE, Bool, Int64, int64
+from commscope.columns import NONE, Bool, Int64, int64, with_column
 from commscope.normalize.impossible import LATEST_NS, is_impossible
 from commscope.parsers.base import Facts, Reading
 
@@ -78,12 +78,6 @@ def world_size(facts: Facts) -> int | None:
     """The size of the job that a file tells, null where no job has that size."""
     size = facts.world_size
     return size if size is not None and 0 < size <= MOST_BELIEVED else None
-
-
-def with_column(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
-    """The table with one column's values replaced."""
-    index = table.schema.get_field_index(name)
-    return table.set_column(index, table.schema.field(index), values)
 
 
 def take(tables: Tables, event_rows: Int64, host_rows: Int64) -> Tables:

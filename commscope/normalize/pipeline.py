@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from commscope.classify import families_of
-from commscope.columns import codes, int64, where_equal
+from commscope.columns import codes, int64, runs, where_equal
 from commscope.cores import core_count
 from commscope.errors import NoDeviceEvents, UsageError
 from commscope.normalize.captures import choose_captures
@@ -35,6 +35,7 @@ from commscope.normalize.steps import (
 from commscope.normalize.tables import by_start, on_wall_clock, ranks_table, source_files, stack
 from commscope.parsers.base import Reading
 from commscope.trace import Classes, Note, Repair, StepSource, Trace
+from commscope.wording import counted
 
 #: Each holds a second copy of its part meanwhile.
 _MOST_THREADS = 8
@@ -107,9 +108,8 @@ def _time_notes(part: Part, wrong_calls: int) -> list[Note]:
     """What is said of times of a file that cannot be, other than those of activities (rule Q4)."""
     notes = []
     if wrong_calls:
-        calls = "call or annotation" if wrong_calls == 1 else "calls or annotations"
-        have = "has" if wrong_calls == 1 else "have"
-        says = f"{wrong_calls:,} {calls} of the host {have} impossible times, which are not used"
+        one, many = "call or annotation of the host has", "calls or annotations of the host have"
+        says = f"{counted(wrong_calls, one, many)} impossible times, which are not used"
         notes.append(Note("files", f"{part.file}: {says}"))
     base = part.reading.facts.base_ns
     if not is_base(base):
@@ -144,8 +144,8 @@ def _with_steps(prepared: _Prepared) -> _Normal:
 
 def _chosen(steps: pa.Table, selection: StepSelection) -> pa.Table:
     """The steps, by rank and in order, that the user wants; UsageError where there is none."""
-    rank, numbers = int64(steps, "rank"), int64(steps, "step")
-    of_ranks = np.split(numbers, np.flatnonzero(np.diff(rank)) + 1)
+    numbers = int64(steps, "step")
+    of_ranks = [numbers[rows] for rows in runs(int64(steps, "rank"))]
     chosen = steps.filter(pa.array(np.concatenate([selection.chosen(of) for of in of_ranks])))
     if chosen.num_rows:
         return chosen
@@ -195,9 +195,10 @@ def _assemble(
 
 
 def _step_source(prepared: Sequence[_Prepared]) -> tuple[StepSource, list[Note]]:
-    """The steps' source, the least certain of all ranks, and a note where ranks differ."""
+    """The steps' source, the least certain of ranks that have steps, and where ranks differ."""
     sources = [p.host_steps.source for p in prepared]
-    least = min(sources, key=lambda s: (-_CERTAINTY.index(s.kind), s.confidence))
+    with_steps = [source for source in sources if source.kind != WHOLE_TRACE]
+    least = min(with_steps or sources, key=lambda s: (-_CERTAINTY.index(s.kind), s.confidence))
     if len({s.kind for s in sources}) < 2:
         return least, []
     found = ", ".join(f"rank {p.part.rank}: {s.kind}" for p, s in zip(prepared, sources))

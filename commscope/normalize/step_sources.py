@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from commscope.classify import ActivityClass
+from commscope.classify import ActivityClass, Expression
 from commscope.columns import NONE, Int64, codes, flagged, int64
 from commscope.errors import UsageError
 from commscope.normalize.annotations import (
@@ -40,7 +40,7 @@ _SHOWN = 5
 
 
 def find_host_steps(
-    events: pa.Table, host: pa.Table, classes: Classes, marker: re.Pattern[str] | None
+    events: pa.Table, host: pa.Table, classes: Classes, marker: Expression | None
 ) -> HostSteps:
     """The best source of steps that this rank's trace has.
 
@@ -57,7 +57,7 @@ def find_host_steps(
     )
 
 
-def require_marker(hosts: Iterable[pa.Table], marker: re.Pattern[str]) -> None:
+def require_marker(hosts: Iterable[pa.Table], marker: Expression) -> None:
     """Raises UsageError where no rank has an annotation that the user's marker fits."""
     names = [name for host in hosts for name in set(annotations_of(host).names())]
     if any(marker.search(name) for name in names):
@@ -86,7 +86,7 @@ def _from_annotation(host: pa.Table) -> HostSteps | None:
     return HostSteps(numbers, steps.names(), steps.starts, ends, follows, source)
 
 
-def _from_marker(host: pa.Table, marker: re.Pattern[str]) -> HostSteps | None:
+def _from_marker(host: pa.Table, marker: Expression) -> HostSteps | None:
     """Each occurrence of what the user named begins a step; the last lasts to the end."""
     steps = annotations_of(host).fitting(marker)
     if not len(steps.starts):

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import NONE, Bool, Int64, flagged, int64, nullable
-from commscope.normalize.parts import with_column
+from commscope.columns import NONE, Bool, Int64, flagged, int64, nullable, with_column
 from commscope.schema import STEPS, TEXT, Flag, conform
 from commscope.trace import StepSource
 

@@ -19,19 +19,50 @@ _NOWHERE = np.empty(0, np.int64)
 ANY = -1
 
 
+#: About a second of them.
+_MOST_COMPARISONS = 1 << 28
+
+
+class Effort:
+    """How many comparisons may still be made: where nothing tells, there are more than is useful.
+
+    Once they are spent nothing fits any more.
+    """
+
+    def __init__(self, comparisons: int = _MOST_COMPARISONS) -> None:
+        self._left = comparisons
+
+    def allows(self, comparisons: int) -> bool:
+        """Whether as many may be made; they are spent then."""
+        self._left -= comparisons
+        return self._left >= 0
+
+
+class Stretches:
+    """Numbers in a row, in which stretches are looked for."""
+
+    def __init__(self, logged: Int64) -> None:
+        self._logged = logged
+        self._sums = _Sums.of(logged, int(logged.max(initial=0)) + 1)
+
+    def places(self, shown: Int64, effort: Effort) -> Int64:
+        """Where the whole stretch fits without a hole: nowhere if all of it is ``ANY``."""
+        logged, known = self._logged, np.flatnonzero(shown != ANY)
+        if not len(known) or len(logged) < len(shown) or shown.max() > logged.max():
+            return _NOWHERE
+        places = np.arange(len(logged) - len(shown) + 1)
+        for first, last in _known_runs(shown):
+            if not effort.allows(len(places)):
+                return _NOWHERE
+            places = places[self._sums.hold(shown[first:last], places + first)]
+        if len(places) == 1 and not np.array_equal(logged[places[0] + known], shown[known]):
+            return _NOWHERE
+        return places
+
+
 def whole_stretches(shown: Int64, logged: Int64) -> Int64:
-    """The places where the whole stretch fits without a hole: nowhere if all of it is ``ANY``."""
-    runs = _known_runs(shown)
-    if not runs or len(logged) < len(shown):
-        return _NOWHERE
-    sums = _Sums.of(logged, int(max(shown.max(), logged.max(initial=0))) + 1)
-    places = np.arange(len(logged) - len(shown) + 1)
-    for first, last in runs:
-        places = places[sums.hold(shown[first:last], places + first)]
-    known = np.flatnonzero(shown != ANY)
-    if len(places) == 1 and not np.array_equal(logged[places[0] + known], shown[known]):
-        return _NOWHERE
-    return places
+    """The places in ``Stretches``, for one stretch only."""
+    return Stretches(logged).places(shown, Effort())
 
 
 def _known_runs(shown: Int64) -> list[tuple[int, int]]:

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from commscope.columns import flagged, int64, nullable
-from commscope.normalize.parts import Part, Tables, is_base, with_column, world_size
+from commscope.columns import flagged, int64, nullable, with_column
+from commscope.normalize.parts import Part, Tables, is_base, world_size
 from commscope.parsers.base import Reading
 from commscope.schema import RANKS, Flag, conform
 from commscope.trace import SourceFile

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from commscope.classify import ActivityClass
-from commscope.columns import Bool, Int64, codes, flagged, int64
+from commscope.columns import Bool, Int64, codes, flagged, int64, parts
 from commscope.intervals import Intervals, difference, union
 from commscope.peers.model import Values
 from commscope.schema import Flag
@@ -39,7 +40,7 @@ class Activities:
     def __len__(self) -> int:
         return len(self.start_ns)
 
-    def where(self, rows: Bool) -> Activities:
+    def where(self, rows: Bool | Int64) -> Activities:
         """Some of them."""
         return Activities(*(getattr(self, field.name)[rows] for field in fields(self)))
 
@@ -62,40 +63,55 @@ class Activities:
 
 @dataclass(frozen=True, slots=True)
 class OfRank:
-    """The activities of a rank, and which of them commscope counts."""
+    """The activities of a rank, and which of them commscope counts, with its rows of the trace."""
 
     rank: int
-    all: Activities
+    all: Activities  #: but for those with impossible times
     counts: Bool
-    broken: int  #: of those with impossible times, which are in neither
+    broken: int  #: of those with impossible times
     clipped: int  #: of those whose end commscope cut back
+    host: pa.Table
+    steps: pa.Table
 
 
-def activities_of(trace: Trace, rank: int) -> OfRank:
-    """The activities of a rank, each in the class of commscope."""
+def by_rank(trace: Trace) -> Iterator[OfRank]:
+    """The activities of each rank, each in the class of commscope."""
     events = trace.events
-    of_rank = int64(events, "rank") == rank
-    broken = flagged(events, Flag.BROKEN)
-    rows = np.flatnonzero(of_rank & ~broken)
-    start, length = int64(events, "start_ns")[rows], int64(events, "dur_ns")[rows]
-    found = Activities(
+    start, length = int64(events, "start_ns"), int64(events, "dur_ns")
+    every = Activities(
         start_ns=start,
         end_ns=start + length,
-        role=trace.classes.of_event[rows],
-        kind=_words(trace, "kind", rows),
-        name=_words(trace, "name", rows),
-        stream=int64(events, "stream")[rows],
-        correlation=int64(events, "correlation")[rows],
-        launch_ns=int64(events, "launch_ns")[rows],
+        role=trace.classes.of_event,
+        kind=_words(events, "kind"),
+        name=_words(events, "name"),
+        stream=int64(events, "stream"),
+        correlation=int64(events, "correlation"),
+        launch_ns=int64(events, "launch_ns"),
     )
-    clipped = flagged(events, Flag.CLIPPED)
-    lost = int((of_rank & broken).sum()), int((of_rank & clipped).sum())
-    return OfRank(rank, found, length > 0, *lost)
+    broken, clipped = flagged(events, Flag.BROKEN), flagged(events, Flag.CLIPPED)
+    rows_of, host_of, steps_of = map(_rows_by_rank, (events, trace.host, trace.all_steps))
+    nothing = np.empty(0, np.int64)
+    for rank in np.unique(int64(trace.ranks, "rank")).tolist():
+        rows = rows_of.get(rank, nothing)
+        good = rows[~broken[rows]]
+        yield OfRank(
+            rank,
+            every.where(good),
+            length[good] > 0,
+            broken=int(broken[rows].sum()),
+            clipped=int(clipped[rows].sum()),
+            host=trace.host.take(pa.array(host_of.get(rank, nothing))),
+            steps=trace.all_steps.take(pa.array(steps_of.get(rank, nothing))),
+        )
 
 
-def _words(trace: Trace, column: str, rows: Int64) -> npt.NDArray[np.object_]:
-    code, words = codes(trace.events, column)
-    return np.array([*words, ""], dtype=object)[code[rows]]
+def _rows_by_rank(table: pa.Table) -> dict[int, Int64]:
+    return dict(parts(int64(table, "rank")))
+
+
+def _words(events: pa.Table, column: str) -> npt.NDArray[np.object_]:
+    code, words = codes(events, column)
+    return np.array([*words, ""], dtype=object)[code]
 
 
 def roles_by(role_of: Callable[[str, str], int], of: Activities) -> Roles:

@@ -32,24 +32,33 @@ class Subject:
     approximate: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Measure(Generic[State]):
+    """What is measured, how, and why the tool stops with an error instead; null: it does not."""
+
+    quantities: Sequence[Quantity]
+    values: Callable[[State], Values]
+    fails: Callable[[State], str | None]
+
+
 def answer(
-    subject: Subject,
-    quantities: Sequence[Quantity],
-    begin: State,
-    changes: Sequence[Change[State]],
-    measure: Callable[[State], Values],
+    subject: Subject, measure: Measure[State], begin: State, changes: Sequence[Change[State]]
 ) -> Answer:
     """The figures after all changes beside those before, with the effect of each change.
 
-    Changes without any effect are left out. The last effect is that of printing.
+    Changes without any effect are left out. The last effect is that of printing. Where the tool
+    fails after all changes, there are our figures only.
     """
-    ours = now = measure(begin)
+    quantities = measure.quantities
+    ours = now = measure.values(begin)
     reasons, state = [], begin
     for change in changes:
         before, state = now, change.apply(state)
-        now = measure(state)
+        now = measure.values(state)
         effects = _effects(quantities, now, before)
         reasons.append(Reason(change.key, change.kind, change.says, effects))
+    if (says := measure.fails(state)) is not None:
+        return _failed(subject, quantities, ours, says)
     printed = {q.name: as_printed(now[q.name], q) for q in quantities}
     effects = _effects(quantities, printed, now)
     reasons.append(Reason("printed", "printed", "it prints fewer decimals", effects))
@@ -60,8 +69,7 @@ def answer(
     )
 
 
-def failed(subject: Subject, quantities: Sequence[Quantity], ours: Values, says: str) -> Answer:
-    """The answer where the tool stops with an error."""
+def _failed(subject: Subject, quantities: Sequence[Quantity], ours: Values, says: str) -> Answer:
     figures = tuple(Figure(q, None, ours[q.name]) for q in quantities)
     return Answer(
         subject.rank, subject.step, subject.variant, figures, (), says, subject.approximate

@@ -9,7 +9,9 @@ from commscope.normalize.parts import is_base
 from commscope.parsers.kineto.beside import Beside, read_beside
 from commscope.parsers.opening import open_session
 from commscope.parsers.sources import find_sources
+from commscope.peers.activities import OfRank
 from commscope.trace import Trace
+from commscope.wording import counted
 
 #: A larger file, as it is stored, is not read again: all of it would be in memory at once.
 MOST_BYTES = 256 << 20
@@ -34,6 +36,18 @@ def files_beside(trace: Trace, paths: Sequence[str | os.PathLike[str]]) -> Mappi
             if beside is not None and beside.sha256 == digests[source.label]:
                 found[wanted[source.label]] = beside
     return {rank: one for rank, one in found.items() if is_base(one.base_ns)}
+
+
+def missing(trace: Trace, of: OfRank, beside: Beside | None, lacking: str) -> tuple[str, ...]:
+    """What keeps the figures of a rank from being exact; other formats have nothing to lack."""
+    is_kineto = any(file.format == "kineto" for file in trace.files)
+    says = [lacking] if beside is None and is_kineto else []
+    if of.broken:
+        says.append(f"{counted(of.broken, 'activity', 'activities')} of impossible time left out")
+    if of.clipped:
+        ends = counted(of.clipped, "end")
+        says.append(f"{ends} cut back to the next begin on the stream, which the tool would not do")
+    return tuple(says)
 
 
 def _files(trace: Trace) -> dict[str, int]:

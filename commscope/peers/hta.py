@@ -19,7 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from commscope.columns import NONE, Bool, Int64
+from commscope.columns import NONE, Bool, Int64, int64
+from commscope.parsers.kineto.beside import Beside
 from commscope.peers.activities import (
     COMMUNICATION,
     COMPUTE,
@@ -27,13 +28,18 @@ from commscope.peers.activities import (
     MARK,
     Activities,
     OfRank,
+    by_rank,
     partition,
     roles_by,
 )
-from commscope.peers.chain import Change, Subject, answer, failed, share
+from commscope.peers.chain import Change, Measure, Subject, answer, share
+from commscope.peers.files import missing
 from commscope.peers.model import Answer, Quantity, Tool, Value, Values
-from commscope.peers.steps import StepMarks
+from commscope.peers.steps import StepMarks, step_marks, step_numbers
+from commscope.trace import Trace
 
+#: What it stops with where no event is left.
+_NO_EVENTS = "IndexError: single positional indexer is out-of-bounds"
 TOOL = Tool(
     "HolisticTraceAnalysis (traceinsight)",
     "traceinsight 0.6.1",
@@ -42,11 +48,10 @@ TOOL = Tool(
         "kernel_time is the first start to the last end of what has a stream; non_compute_time is "
         "kernel_time less compute_time and idle_time"
     ),
+    f"HTA fails here too: {_NO_EVENTS}",
 )
 AS_SHIPPED, UNROUNDED = "as shipped", "with HTA_DISABLE_NS_ROUNDING=1"
 _OnActivities = Callable[[Activities], Activities]
-#: What it stops with where no event is left.
-NO_EVENTS = "IndexError: single positional indexer is out-of-bounds"
 
 _COMMUNICATION = re.compile(r"nccl|hip|hccl|.*ncclKernel")
 _MEMORY = re.compile(r"(?:hip)?Memcpy|(?:hip)?Memset|dma")
@@ -87,24 +92,83 @@ class Facts:
     approximate: tuple[str, ...]
 
 
-def hta_answers(of: OfRank, facts: Facts) -> list[Answer]:
-    """As shipped, and without the rounding."""
-    return [_answer(of, facts, variant) for variant in (AS_SHIPPED, UNROUNDED)]
+def hta_answers(trace: Trace, beside: Mapping[int, Beside]) -> list[Answer]:
+    """Of each rank, as shipped and without the rounding."""
+    drops = len(step_numbers(trace.host)) > 1
+    answers = []
+    for of in by_rank(trace):
+        facts = _facts(trace, of, beside.get(of.rank), drops=drops)
+        answers += [_answer(of, facts, variant) for variant in (AS_SHIPPED, UNROUNDED)]
+    return answers
+
+
+_LACKING = (
+    "the tables lack what carries a stream and is no activity, and the annotations of the GPU's "
+    "track, from which HTA may take the begin of the last step"
+)
+
+
+def _facts(trace: Trace, of: OfRank, beside: Beside | None, *, drops: bool) -> Facts:
+    return Facts(
+        steps=_steps_or_host(of, beside),
+        marks=None if beside is None else _taken_for_work(_marks(of, beside)),
+        base_ns=0 if beside is None else beside.base_ns,
+        drops=drops,
+        approximate=missing(trace, of, beside, _LACKING),
+    )
+
+
+def _steps_or_host(of: OfRank, beside: Beside | None) -> StepMarks:
+    """Its steps; of a rank without any HTA takes the first event of the host."""
+    marks = step_marks(of.host, beside)
+    if len(marks.numbers):
+        return marks
+    start = int64(of.host, "start_ns")
+    first = np.array([start.min() if len(start) else NONE], np.int64)
+    return StepMarks(("",), first, first, (False,))
+
+
+def _marks(of: OfRank, beside: Beside) -> Activities:
+    """The events of a file that are no activity, as activities on the wall clock."""
+    spans = beside.spans
+    count = len(spans.start_ns)
+    ids, starts = int64(of.host, "correlation"), int64(of.host, "start_ns")
+    order = np.lexsort((starts, ids))
+    known, first = np.unique(ids[order], return_index=True)
+    at = np.minimum(np.searchsorted(known, spans.correlation), max(len(known) - 1, 0))
+    launch = np.full(count, NONE, np.int64)
+    if len(known):
+        linked = (known[at] == spans.correlation) & (spans.correlation != NONE)
+        launch[linked] = starts[order][first[at[linked]]]
+    return Activities(
+        start_ns=spans.start_ns + beside.base_ns,
+        end_ns=spans.end_ns + beside.base_ns,
+        role=np.zeros(count, np.uint8),
+        kind=np.full(count, MARK, dtype=object),
+        name=np.array([*spans.name, ""], dtype=object)[:count],
+        stream=spans.stream,
+        correlation=spans.correlation,
+        launch_ns=launch,
+    )
+
+
+def _taken_for_work(marks: Activities) -> Activities:
+    """Those of the marks that have a stream, by HTA's types."""
+    held = marks.where(marks.stream != NONE)
+    return replace(held, role=roles_by(role_of, held))
 
 
 def _answer(of: OfRank, facts: Facts, variant: str) -> Answer:
     subject = Subject(of.rank, None, variant, facts.approximate)
-    begin = Seen(of.all.where(of.counts))
     changes = _changes(of, facts)
     if variant == AS_SHIPPED:
         changes.append(_rounding(facts.base_ns))
-    last = begin
-    for change in changes:
-        last = change.apply(last)
-    quantities = _quantities(0 if variant == AS_SHIPPED else 1)
-    if not len(last.activities):
-        return failed(subject, quantities, _measured(begin), f"{NO_EVENTS} ({_why(of)})")
-    return answer(subject, quantities, begin, changes, _measured)
+
+    def fails(last: Seen) -> str | None:
+        return None if len(last.activities) else f"{_NO_EVENTS} ({_why(of)})"
+
+    measure = Measure(_quantities(0 if variant == AS_SHIPPED else 1), _measured, fails)
+    return answer(subject, measure, Seen(of.all.where(of.counts)), changes)
 
 
 def _why(of: OfRank) -> str:
@@ -221,7 +285,8 @@ def _having_stream(of: Activities) -> Activities:
 
 
 def _measured(seen: Seen) -> Values:
-    found = _merged(seen.activities) if seen.rounded else partition(seen.activities)
+    of = seen.activities
+    found = _merged(of) if seen.rounded and len(of) else partition(of)
     window, idle, compute = found["window"], found["idle"], found["compute"]
     rest = None if window is None or idle is None or compute is None else window - compute - idle
     return {
@@ -259,9 +324,3 @@ def _groups(of: Activities, rows: npt.NDArray[np.bool_]) -> tuple[Int64, Int64]:
     reached = np.maximum.accumulate(end)
     first = np.flatnonzero(np.append(True, start[1:] > reached[:-1]))[: len(start)]
     return start[first], np.maximum.reduceat(end, first) if len(first) else end
-
-
-def taken_for_work(marks: Activities) -> Activities:
-    """Those of the marks that have a stream, by HTA's types."""
-    held = marks.where(marks.stream != NONE)
-    return replace(held, role=roles_by(role_of, held))

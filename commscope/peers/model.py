@@ -80,6 +80,7 @@ class Tool:
     title: str
     version: str
     definition: str
+    without_activities: str  #: what it does with a trace that holds no activity of a GPU
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from commscope.columns import Int64, codes, int64, where_equal
 from commscope.parsers.kineto.beside import GPU_ANNOTATION, Beside
-from commscope.trace import Trace
 
 STEP = re.compile(r"ProfilerStep\s*#\s*(\d+)")
 
@@ -37,19 +37,22 @@ class StepMarks:
         return bool(self.on_gpu) and self.on_gpu[int(np.argmax(self.start_ns))]
 
 
-def step_marks(trace: Trace, rank: int, beside: Beside | None) -> StepMarks:
-    """The annotations ``ProfilerStep#N`` of a rank."""
-    rows = np.flatnonzero(
-        (int64(trace.host, "rank") == rank) & where_equal(trace.host, "kind", "annotation")
-    )
-    code, words = codes(trace.host, "name")
+def step_numbers(host: pa.Table) -> set[str]:
+    """The numbers of all annotations ``ProfilerStep#N``."""
+    code, words = codes(host, "name")
+    used = np.unique(code[where_equal(host, "kind", "annotation")])
+    return {step[1] for one in used[used >= 0].tolist() if (step := STEP.match(words[one]))}
+
+
+def step_marks(host: pa.Table, beside: Beside | None) -> StepMarks:
+    """The annotations ``ProfilerStep#N`` on the host of one rank."""
+    rows = np.flatnonzero(where_equal(host, "kind", "annotation"))
+    code, words = codes(host, "name")
     names = [words[one] for one in code[rows].tolist()]
-    start = int64(trace.host, "start_ns")[rows]
+    starts, lengths = int64(host, "start_ns")[rows], int64(host, "dur_ns")[rows]
     found = [
         (begin, begin + length, step[1], False)
-        for name, begin, length in zip(
-            names, start.tolist(), int64(trace.host, "dur_ns")[rows].tolist()
-        )
+        for name, begin, length in zip(names, starts.tolist(), lengths.tolist())
         if (step := STEP.match(name))
     ]
     found += [] if beside is None else _on_gpu(beside)

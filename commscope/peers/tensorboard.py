@@ -10,16 +10,22 @@ Its definitions are read from pytorch/kineto, tb_plugin/torch_tb_profiler (remov
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
-from commscope.columns import NONE, Bool
+from commscope.columns import NONE, Bool, Int64, int64
 from commscope.intervals import Intervals, clip, intersection, union
-from commscope.peers.activities import COMMUNICATION, COMPUTE, COPY, Activities, OfRank
-from commscope.peers.chain import Change, Subject, answer, failed
+from commscope.parsers.kineto.beside import Beside
+from commscope.peers.activities import COMMUNICATION, COMPUTE, COPY, Activities, OfRank, by_rank
+from commscope.peers.chain import Change, Measure, Subject, answer
+from commscope.peers.files import missing
 from commscope.peers.model import Answer, Quantity, Tool, Values
-from commscope.peers.tensorboard_steps import TbStep
+from commscope.peers.steps import step_marks
+from commscope.peers.tensorboard_steps import TbStep, one_step, steps_of, whole_of
+from commscope.trace import Trace
 
 TOOL = Tool(
     "PyTorch Profiler TensorBoard plug-in, distributed view",
@@ -29,10 +35,11 @@ TOOL = Tool(
         "reduce and reduce_scatter (or gloo:), told by the operator's id, and these operators on "
         "the host; all other kernels are computation; other is the rest of the step, copies too"
     ),
+    "The TensorBoard plug-in has no kernels to show here either",
 )
 _OPERATIONS = ("broadcast", "reduce", "all_reduce", "all_gather", "reduce_scatter")
 #: The operators whose kernels are communication.
-OPERATORS = frozenset(f"{library}:{op}" for library in ("nccl", "gloo") for op in _OPERATIONS)
+_OPERATORS = frozenset(f"{library}:{op}" for library in ("nccl", "gloo") for op in _OPERATIONS)
 
 _QUANTITIES = [
     Quantity(name, "ns", 3, means)
@@ -63,16 +70,72 @@ class Seen:
     window: tuple[int, int] | None
 
 
-def tensorboard_answer(
-    of: OfRank, step: TbStep, ours: tuple[int, int] | None, facts: Facts
-) -> Answer:
+def tensorboard_answers(trace: Trace, beside: Mapping[int, Beside]) -> list[Answer]:
+    """The bars of each rank, step by step."""
+    return [
+        answer
+        for of in by_rank(trace)
+        for answer in _answers(of, _facts(trace, of, beside.get(of.rank)), beside.get(of.rank))
+    ]
+
+
+_LACKING = (
+    "the tables lack the ids and times of operators: communication is taken to be ours, and the "
+    "steps those of the host"
+)
+
+
+def _facts(trace: Trace, of: OfRank, beside: Beside | None) -> Facts:
+    approximate = missing(trace, of, beside, _LACKING)
+    if beside is None:
+        return Facts(None, None, approximate)
+    spans, base = beside.spans, beside.base_ns
+    rows = np.array([name in _OPERATORS for name in spans.name], np.bool_)
+    starts = beside.external_starts_ns[np.isin(beside.externals, spans.external[rows])]
+    return Facts(
+        is_communication=_begins_at(of.all, starts + base),
+        on_host=union(spans.start_ns[rows] + base, spans.end_ns[rows] + base),
+        approximate=approximate,
+    )
+
+
+def _begins_at(of: Activities, starts_ns: Int64) -> Bool:
+    """Which activities are the kernels that begin then."""
+    return np.asarray(
+        (of.kind == "kernel") & np.isin(of.start_ns, starts_ns) & (of.start_ns != NONE)
+    )
+
+
+def _answers(of: OfRank, facts: Facts, beside: Beside | None) -> list[Answer]:
+    marks = step_marks(of.host, beside)
+    if not len(marks.numbers):
+        return [_answer(of, one_step(of, beside), whole_of(of), facts)]
+    windows = _device_windows(of.steps)
+    return [
+        _answer(of, step, windows.get(step.number), facts) for step in steps_of(of, beside, marks)
+    ]
+
+
+def _device_windows(steps: pa.Table) -> dict[str, tuple[int, int]]:
+    """Our windows of the steps that have one, by the number of the step."""
+    rows = np.flatnonzero(int64(steps, "start_ns") != NONE)
+    numbers, starts, ends = (int64(steps, name)[rows] for name in ("step", "start_ns", "end_ns"))
+    return {
+        str(number): (start, end)
+        for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist())
+    }
+
+
+def _answer(of: OfRank, step: TbStep, ours: tuple[int, int] | None, facts: Facts) -> Answer:
     """The bar of one step; ``ours`` is its device window, null where it has none."""
     subject = Subject(of.rank, step.number, "distributed view", facts.approximate)
     nothing = Intervals(np.empty(0, np.int64), np.empty(0, np.int64))
     begin = Seen(of.all.where(of.counts), nothing, ours)
-    if step.window is None:
-        return failed(subject, _QUANTITIES, _measured(begin), step.says)
-    return answer(subject, _QUANTITIES, begin, _changes(of, step, facts), _measured)
+
+    def fails(last: Seen) -> str | None:
+        return step.says if last.window is None else None
+
+    return answer(subject, Measure(_QUANTITIES, _measured, fails), begin, _changes(of, step, facts))
 
 
 def _changes(of: OfRank, step: TbStep, facts: Facts) -> list[Change[Seen]]:
@@ -124,10 +187,3 @@ def _measured(seen: Seen) -> Values:
         "Communication": communication.total - overlap,
         "Other": end - start - compute.total - communication.total + overlap,
     }
-
-
-def by_operator(of: Activities, starts_ns: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Bool:
-    """Which activities are the kernels that begin then."""
-    return np.asarray(
-        (of.kind == "kernel") & np.isin(of.start_ns, starts_ns) & (of.start_ns != NONE)
-    )

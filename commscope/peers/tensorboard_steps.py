@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 
 from commscope.columns import NONE, Int64, int64
-from commscope.peers.activities import Activities
+from commscope.parsers.kineto.beside import Beside
+from commscope.peers.activities import Activities, OfRank
 from commscope.peers.steps import StepMarks
-from commscope.trace import Trace
 
 _NEVER = int(np.iinfo(np.int64).max)
 #: The last step goes where it has less than this share of the activities of the one before.
@@ -38,11 +39,36 @@ class Launches:
     count: Int64
 
 
-def launches_of(trace: Trace, rank: int, of: Activities) -> Launches:
+def steps_of(of: OfRank, beside: Beside | None, marks: StepMarks) -> list[TbStep]:
+    """The steps of a rank that has marks of steps."""
+    if beside is not None and "Runtime" in beside.categories:
+        return _device_steps(marks, _launches_of(of.host, of.all), of.all)
+    return _host_steps(marks)
+
+
+def one_step(of: OfRank, beside: Beside | None) -> TbStep:
+    """Without steps: from the first operator to the last, or as near to it as is known."""
+    says = "without annotations its one step runs from the first operator to the last on the host"
+    if beside is None:
+        return TbStep("0", whole_of(of), "definition", says)
+    if beside.operators_ns is None:
+        return TbStep(
+            "0", None, "bug", "no operator on the host: Other is -18446744073709551615 us"
+        )
+    start, end = beside.operators_ns
+    return TbStep("0", (start + beside.base_ns, end + beside.base_ns), "definition", says)
+
+
+def whole_of(of: OfRank) -> tuple[int, int] | None:
+    """From the first begin of an activity to the last end; null where none has a length."""
+    found = of.all.where(of.counts)
+    return (int(found.start_ns.min()), int(found.end_ns.max())) if len(found) else None
+
+
+def _launches_of(host: pa.Table, of: Activities) -> Launches:
     """The calls of a rank that launched any of its activities."""
-    host = trace.host
     ids = int64(host, "correlation")
-    rows = np.flatnonzero((int64(host, "rank") == rank) & (ids != NONE))
+    rows = np.flatnonzero(ids != NONE)
     rows = rows[np.isin(ids[rows], of.correlation)]
     start = int64(host, "start_ns")[rows]
     order = np.lexsort((start, ids[rows]))
@@ -61,7 +87,7 @@ def launches_of(trace: Trace, rank: int, of: Activities) -> Launches:
     return Launches(start[by_start], end[by_start], first[place], last[place], count[place])
 
 
-def host_steps(marks: StepMarks) -> list[TbStep]:
+def _host_steps(marks: StepMarks) -> list[TbStep]:
     """Where it does not know the category of the launches: the annotations themselves.
 
     Of two with one number the later is shown.
@@ -82,7 +108,7 @@ def _step(number: str, window: tuple[int, int], *, on_gpu: bool) -> TbStep:
     return TbStep(number, window, "bug", says)
 
 
-def device_steps(marks: StepMarks, launches: Launches, of: Activities) -> list[TbStep]:
+def _device_steps(marks: StepMarks, launches: Launches, of: Activities) -> list[TbStep]:
     """From the host's begin, or the end of the step before, to the end of what was launched."""
     windows, counts = _moved(marks, launches, of)
     kept = _kept(counts)

@@ -8,23 +8,29 @@ its report feeds it only the events that its tree links to the host by an arrow
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from commscope.columns import NONE, Int64
+from commscope.parsers.kineto.beside import Beside
 from commscope.peers.activities import (
     COMMUNICATION,
     COMPUTE,
     COPY,
     Activities,
     OfRank,
+    by_rank,
     partition,
     roles_by,
 )
-from commscope.peers.chain import Change, Subject, answer, failed
+from commscope.peers.chain import Change, Measure, Subject, answer
+from commscope.peers.files import missing
 from commscope.peers.model import Answer, Quantity, Tool, Values
+from commscope.trace import Trace
 
+_NO_EVENTS = "ValueError: No GPU events found in the trace"
 TOOL = Tool(
     "TraceLens",
     "TraceLens GPUEventAnalyser of 2025 and 2026",
@@ -33,9 +39,9 @@ TOOL = Tool(
         "those whose name does; exposed communication is what computation does not cover, exposed "
         "memcpy what neither covers; total is the first start to the last end"
     ),
+    f"TraceLens fails here too: {_NO_EVENTS}",
 )
 EVERY_EVENT, LINKED_ONLY = "GPUEventAnalyser on every GPU event", "report default (linked only)"
-NO_EVENTS = "ValueError: No GPU events found in the trace"
 #: The categories that it knows.
 _KNOWN = frozenset({"kernel", "gpu_memcpy", "gpu_memset"})
 
@@ -63,8 +69,27 @@ class Facts:
     approximate: tuple[str, ...]
 
 
-def tracelens_answers(of: OfRank, facts: Facts) -> list[Answer]:
-    """Over every event of the GPU, and over those that its report keeps."""
+def tracelens_answers(trace: Trace, beside: Mapping[int, Beside]) -> list[Answer]:
+    """Of each rank, over every event of the GPU and over those that its report keeps."""
+    return [
+        answer
+        for of in by_rank(trace)
+        for answer in _answers(of, _facts(trace, of, beside.get(of.rank)))
+    ]
+
+
+_LACKING = "the tables lack arrows: what has a known launch is taken to be linked"
+
+
+def _facts(trace: Trace, of: OfRank, beside: Beside | None) -> Facts:
+    return Facts(
+        arrows=None if beside is None else beside.arrows,
+        categories=None if beside is None else beside.categories,
+        approximate=missing(trace, of, beside, _LACKING),
+    )
+
+
+def _answers(of: OfRank, facts: Facts) -> list[Answer]:
     every = _every_event(of)
     linked = [*every, Change("no_arrow", "definition", _NO_ARROW, lambda a: _linked(a, facts))]
     return [
@@ -79,17 +104,18 @@ _NO_ARROW = "events that no arrow (ac2g) links to a call of the host are dropped
 def _answer(of: OfRank, facts: Facts, variant: str, changes: list[Change[Activities]]) -> Answer:
     approximate = facts.approximate if variant == LINKED_ONLY else ()
     subject = Subject(of.rank, None, variant, approximate)
-    begin = of.all.where(of.counts)
-    if facts.categories is not None and not facts.categories & _KNOWN:
-        says = f"{NO_EVENTS} (it does not know this file's spelling of the categories)"
-        return failed(subject, _QUANTITIES, _measured(begin), says)
-    last = begin
-    for change in changes:
-        last = change.apply(last)
-    if not len(last):
-        says = f"{NO_EVENTS} (none is linked to a call of the host by an arrow)"
-        return failed(subject, _QUANTITIES, _measured(begin), says)
-    return answer(subject, _QUANTITIES, begin, changes, _measured)
+
+    def fails(last: Activities) -> str | None:
+        if facts.categories is not None and not facts.categories & _KNOWN:
+            return f"{_NO_EVENTS} (it does not know this file's spelling of the categories)"
+        return (
+            None
+            if len(last)
+            else f"{_NO_EVENTS} (none is linked to a call of the host by an arrow)"
+        )
+
+    measure = Measure(_QUANTITIES, _measured, fails)
+    return answer(subject, measure, of.all.where(of.counts), changes)
 
 
 def _every_event(of: OfRank) -> list[Change[Activities]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from commscope.analysis.result import Analysis
-from commscope.columns import int64
+from commscope.columns import NONE, int64, nullable, with_column
 from commscope.report.model import Clock, RankClock
 from commscope.report.view import View
 
@@ -30,23 +30,32 @@ def clock_of(analysis: Analysis, origin: int) -> Clock:
     return Clock(method, origin, tuple(map(RankClock, ranks, offsets, errors, drifts)))
 
 
-def _with_communicators(analysis: Analysis, table: pa.Table) -> pa.Table:
-    """A table with the names and roles of its communicators instead of their indices."""
-    index = int64(table, "communicator")
-    names, roles = analysis.across.labels, analysis.across.roles
+def with_names(analysis: Analysis, table: pa.Table) -> pa.Table:
+    """A table with the names of its communicators instead of their indices."""
+    labels = pa.array(analysis.across.labels, pa.string())
     place = table.column_names.index("communicator")
-    table = table.set_column(
-        place, "communicator", pa.array([names[i] for i in index], pa.string())
-    )
-    return table.append_column("role", pa.array([roles[i] for i in index], pa.string()))
+    named = labels.take(table.column(place).combine_chunks())
+    return table.set_column(place, "communicator", named)
+
+
+def since(table: pa.Table, name: str, origin: int) -> pa.Table:
+    """A table with a column of times counted from the origin; null stays null."""
+    times = int64(table, name)
+    return with_column(table, name, nullable(np.where(times == NONE, NONE, times - origin)))
+
+
+def _with_communicators(analysis: Analysis, table: pa.Table) -> pa.Table:
+    """A table with the names of its communicators, and with their roles."""
+    roles = pa.array(analysis.across.roles, pa.string())
+    index = table.column("communicator").combine_chunks()
+    return with_names(analysis, table).append_column("role", roles.take(index))
 
 
 def instances_table(analysis: Analysis, origin: int) -> pa.Table:
     """Every instance, by time on the common clock."""
-    table = analysis.across.instances
-    last = pa.array(int64(table, "last_arrival_ns") - origin)
-    table = table.set_column(table.column_names.index("last_arrival_ns"), "last_arrival_ns", last)
-    return _with_communicators(analysis, table)
+    return _with_communicators(
+        analysis, since(analysis.across.instances, "last_arrival_ns", origin)
+    )
 
 
 def waiting_table(analysis: Analysis, view: View) -> pa.Table:

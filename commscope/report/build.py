@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -12,14 +12,14 @@ from commscope.analysis.breakdown import PARTITION
 from commscope.analysis.contention import stretches
 from commscope.analysis.result import Analysis, analyse
 from commscope.analysis.waiting import EXPOSED_PARTS
-from commscope.columns import NONE, Bool, Int64, int64, nullable
+from commscope.columns import NONE, Bool, Int64, int64, with_column
 from commscope.counters.by_kernel import by_kernel
 from commscope.findings.case import Beside
 from commscope.findings.job_rules import not_repeated
 from commscope.findings.limits import require_known
 from commscope.findings.log_case import LogCase
 from commscope.findings.log_rules import look_at_logs
-from commscope.findings.model import Finding, Looked, Metric, Trust
+from commscope.findings.model import SEVERITIES, Finding, Looked, Metric, Trust
 from commscope.findings.plugins import all_log_rules, all_rules, every_rule
 from commscope.findings.quality import trust_of
 from commscope.findings.rules import look
@@ -31,10 +31,12 @@ from commscope.report.across import (
     clock_of,
     communicators_table,
     instances_table,
+    since,
     stragglers_table,
     traffic_table,
     verdicts_of,
     waiting_table,
+    with_names,
 )
 from commscope.report.collectives import bandwidth_table, collectives_table
 from commscope.report.environment import disagreements, environment_of
@@ -107,7 +109,7 @@ def report_of(
         **_across_ranks(analysis, trust, view, origin),
         **_of_ranks(analysis, trust, origin),
         verdicts=verdicts_of(analysis, view),
-        findings=(*findings_of(trust), *findings, *not_repeated(told, findings)),
+        findings=_gravest_first((*findings_of(trust), *findings, *not_repeated(told, findings))),
         looked=(*looked, *told_looked),
         worst_step=worst_step(analysis, steps, trust, origin),
         log=None if joined is None else log_section(analysis, trust, joined),
@@ -115,6 +117,11 @@ def report_of(
         trust_line=trust_line(analysis, trust, summary),
         origin_ns=origin,
     )
+
+
+def _gravest_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings by severity; of one severity in the order in which they come."""
+    return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))
 
 
 def _told_by_logs(
@@ -193,7 +200,7 @@ def _blank(table: pa.Table, names: tuple[str, ...], hide: Bool) -> pa.Table:
     for name in names if hide.any() else ():
         column = table.column(name)
         kept = pc.if_else(pa.array(hide), pa.scalar(None, column.type), column)
-        table = table.set_column(table.column_names.index(name), name, kept)
+        table = with_column(table, name, kept)
     return table
 
 
@@ -215,20 +222,14 @@ def _steps(analysis: Analysis, trust: Trust, origin: int) -> pa.Table:
     """Steps by rank with their partition, times since the origin."""
     steps = _withhold(_with_ratio(analysis.steps), trust)
     for name in ("start_ns", "end_ns", "host_start_ns", "host_end_ns"):
-        times = int64(steps, name)
-        moved = nullable(np.where(times == NONE, NONE, times - origin))
-        steps = steps.set_column(steps.column_names.index(name), name, moved)
+        steps = since(steps, name, origin)
     return steps
 
 
 def _calls(analysis: Analysis, trust: Trust, origin: int) -> pa.Table:
     """Every collective of every rank, by rank and start."""
-    labels = pa.array(analysis.across.labels, pa.string())
-    table = analysis.across.calls.drop_columns(["event"])
-    named = labels.take(table.column("communicator").combine_chunks())
-    table = table.set_column(table.column_names.index("communicator"), "communicator", named)
-    start = pa.array(int64(table, "start_ns") - origin)
-    table = table.set_column(table.column_names.index("start_ns"), "start_ns", start)
+    table = with_names(analysis, analysis.across.calls.drop_columns(["event"]))
+    table = since(table, "start_ns", origin)
     hide = is_withheld(table, trust, Metric.OVERLAP)
     return _blank(table, ("hidden_ns", "exposed_ns", "exposed_wait_ns"), hide)
 

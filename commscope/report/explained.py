@@ -65,12 +65,12 @@ def _left_out(report: Report, metric: Metric) -> list[str]:
     """What this run leaves out of the metric, with numbers."""
     said = []
     opened = sum(row["open"] for row in report.steps)
-    if opened and metric.name.startswith(("shares.", "step_", "upper_")):
-        said.append(f"{opened} open steps of {len(report.steps)} in this run")
-    if "Q12" in metric.rests_on:
-        calls = sum(row["count"] for row in report.collectives)
-        matched = sum(row["matched"] for row in report.collectives)
-        said.append(f"{calls - matched:,} of {calls:,} collectives of this run are not matched")
+    if opened and metric.of_closed_steps:
+        said.append(f"{opened:,} of {len(report.steps):,} steps of ranks in this run are open")
+    calls = sum(row["count"] for row in report.collectives)
+    unmatched = calls - sum(row["matched"] for row in report.collectives)
+    if unmatched and "Q12" in metric.rests_on:
+        said.append(f"{unmatched:,} of {calls:,} collectives of this run are not matched")
     unlinked = sum(row["unlinked"] for row in report.launch)
     if unlinked and "Q9" in metric.rests_on:
         kernels = sum(row["kernels"] for row in report.launch)

@@ -7,17 +7,16 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
+from commscope.columns import arrow_stream
 from commscope.report.model import Report
-
-_COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
 def report_bytes(report: Report) -> bytes:
-    """The report; raises ValueError where a text cannot be written."""
+    """The report; raises ValueError where a text is no Unicode, as in some names of files."""
     return msgspec.msgpack.encode(report, enc_hook=_table_bytes)
 
 
-def report_of(data: bytes | memoryview) -> Report:
+def report_in(data: bytes | memoryview) -> Report:
     """The report that the bytes hold; raises ValueError where they hold none."""
     try:
         return msgspec.msgpack.decode(data, type=Report, dec_hook=_table)
@@ -28,14 +27,13 @@ def report_of(data: bytes | memoryview) -> Report:
 def _table_bytes(value: Any) -> bytes:
     if not isinstance(value, pa.Table):
         raise NotImplementedError(f"a report holds no {type(value).__name__}")
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, value.schema, options=_COMPRESSED) as writer:
-        writer.write_table(value)
-    data: bytes = sink.getvalue().to_pybytes()
+    data: bytes = arrow_stream(value).to_pybytes()
     return data
 
 
 def _table(kind: type, value: Any) -> Any:
-    if kind is not pa.Table or not isinstance(value, bytes):
+    if kind is not pa.Table:
         raise NotImplementedError(f"a report holds no {kind.__name__}")
+    if not isinstance(value, bytes):
+        raise ValueError("a table is bytes")
     return pa.ipc.open_stream(value).read_all()

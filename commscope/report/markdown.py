@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from commscope.findings.model import Finding
 from commscope.report.causes import CAUSES, by_cause
-from commscope.report.markdown_text import code_span, prose, table
+from commscope.report.markdown_text import (
+    Section,
+    bullets,
+    code_span,
+    details,
+    fitted,
+    prose,
+    table,
+)
 from commscope.report.model import Report
+from commscope.report.text_collectives import bus_bandwidth
 from commscope.report.text_tables import (
     Cell,
     Row,
@@ -20,8 +29,6 @@ from commscope.report.text_tables import (
 )
 from commscope.units import percent, size, span
 
-#: GitHub refuses a longer comment.
-MOST_CHARACTERS = 65_536
 #: By this a comment is found again, to be written over.
 MARKER = "<!-- commscope:report -->"
 _WIDE = 110
@@ -31,37 +38,9 @@ _MOST_OF_A_LINE = 400
 _MARKS = {"high": "🔴 high", "medium": "🟠 medium", "low": "⚪ low"}
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A part of the document, left out whole where there is no room."""
-
-    title: str
-    body: str
-
-
-def report_markdown(report: Report, *, first: Sequence[Section] = ()) -> str:
-    """The report, at most ``MOST_CHARACTERS`` long; ``first`` stands before all but the verdict.
-
-    Sections are left out from the end where it would be longer, and the last line names them.
-    """
-    head = Section("", _head(report))
-    return fitted([head, *first, *(section for build in _SECTIONS for section in build(report))])
-
-
-def fitted(sections: Sequence[Section], most: int = MOST_CHARACTERS) -> str:
-    """The marker and as many sections as there is room for; the first one must fit."""
-    parts, left_out = [f"{MARKER}\n"], list[str]()
-    room = most - len(parts[0]) - sum(len(section.title) + 4 for section in sections) - 80
-    for section in sections:
-        text = f"\n### {section.title}\n\n{section.body}" if section.title else section.body
-        if left_out or len(text) > room:
-            left_out.append(section.title)
-        else:
-            room -= len(text)
-            parts.append(text)
-    if left_out:
-        parts.append(f"\nLeft out, as there is no room for more: {', '.join(left_out)}.\n")
-    return "".join(parts)
+def report_markdown(report: Report) -> str:
+    """The report, as far as it has room in a comment."""
+    return fitted(MARKER, _head(report), (one for build in _SECTIONS for one in build(report)))
 
 
 def _head(report: Report) -> str:
@@ -99,14 +78,9 @@ def _finding(found: Finding) -> str:
         for quote in found.quotes
         if quote.text is not None
     ]
-    advice = [f"- {prose(advice.do)}\n" for advice in found.advice]
-    body = [f"{prose(found.says)}\n", "\n".join(quotes), "".join(advice)]
+    advice = bullets(advice.do for advice in found.advice)
+    body = [f"{prose(found.says)}\n", "\n".join(quotes), advice]
     return details(title, "\n".join(part for part in body if part))
-
-
-def details(summary: str, body: str) -> str:
-    """A part that is folded; both are Markdown, the summary of one line."""
-    return f"<details>\n<summary>\n\n{summary}\n\n</summary>\n\n{body}\n</details>\n"
 
 
 def _causes(report: Report) -> Iterator[Section]:
@@ -156,14 +130,10 @@ def _collectives(report: Report) -> Iterator[Section]:
         Cell("count", count_of("count")),
         Cell("time", time_of("communication_ns")),
         Cell("exposed", time_of("exposed_ns")),
-        Cell("busbw", _bandwidth),
+        Cell("bus GB/s", bus_bandwidth),
         Cell("of expected", share_of("share_of_expected")),
     )
     yield from _section("Collectives, most exposed first", cells, rows)
-
-
-def _bandwidth(row: Row) -> str:
-    return "?" if row["busbw_gbps"] is None else f"{row['busbw_gbps']:,.1f} GB/s"
 
 
 def _families(report: Report) -> Iterator[Section]:
@@ -178,18 +148,14 @@ def _families(report: Report) -> Iterator[Section]:
 
 def _environment(report: Report) -> Iterator[Section]:
     found = report.environment
-    lines = [f"- {prose(gpu)}\n" for gpu in found.gpus]
-    lines += [f"- {prose(name)}: {prose(v)}\n" for name, v in sorted(found.versions.items())]
-    if lines:
-        yield Section("Environment", "".join(lines))
+    versions = (f"{name}: {version}" for name, version in sorted(found.versions.items()))
+    yield Section("Environment", bullets([*found.gpus, *versions]))
 
 
 def _not_measured(report: Report) -> Iterator[Section]:
     withheld = {str(w): check.rule for check in report.trust.checks for w in check.withheld}
-    lines = [f"- {prose(what)} ({rule})\n" for what, rule in withheld.items()]
-    lines += [f"- {prose(note)}\n" for note in report.notes]
-    if lines:
-        yield Section("Not measured, left out or guessed", "".join(lines))
+    lines = (f"{what} ({rule})" for what, rule in withheld.items())
+    yield Section("Not measured, left out or guessed", bullets([*lines, *report.notes]))
 
 
 def _section(title: str, cells: Sequence[Cell], rows: Sequence[Row]) -> Iterator[Section]:

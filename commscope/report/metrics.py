@@ -1,6 +1,6 @@
 """The numbers of a report: what each means, how it is made, and what it leaves out.
 
-The definitions are those that the whole program keeps; ``docs/metrics.md`` is generated from here.
+The definitions are those that the whole program keeps; ``docs/metrics.md`` shows them.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, Literal
 
 from commscope.report.model import Report
@@ -35,6 +36,7 @@ class Metric:
     leaves_out: tuple[str, ...]
     rests_on: tuple[str, ...]  #: rules of trust
     values: Callable[[Report], Iterable[Value]]
+    of_closed_steps: bool = False  #: steps without an end do not count
 
 
 def metric_named(name: str) -> Metric | None:
@@ -95,9 +97,9 @@ def _bound(report: Report) -> Iterator[Value]:
 
 
 def _skew(report: Report) -> Iterator[Value]:
-    skews = sorted(row["skew_ns"] for row in report.instances)
-    yield Value("median of all instances", skews[len(skews) // 2] if skews else None)
-    yield Value("longest", skews[-1] if skews else None)
+    skews = [row["skew_ns"] for row in report.instances]
+    yield Value("median of all instances", median(skews) if skews else None)
+    yield Value("longest", max(skews, default=None))
 
 
 def _lateness(report: Report) -> Iterator[Value]:
@@ -107,9 +109,11 @@ def _lateness(report: Report) -> Iterator[Value]:
 
 _ACTIVITIES = "begin and end of every kernel, copy and memset of the GPU"
 _BROKEN = "activities without length or with impossible times (Q4)"
+_OPEN = "open steps, whose end nothing shows"
 _OVERLAP = ("Q1", "Q4", "Q7", "Q11")
 _MATCHED = (*_OVERLAP, "Q12")
 
+#: All that ``commscope explain`` knows.
 METRICS: tuple[Metric, ...] = (
     Metric(
         "compute_ns", "ns",
@@ -185,24 +189,24 @@ METRICS: tuple[Metric, ...] = (
         "Share of the time in steps in which compute ran, of all ranks together.",
         "sum of compute_ns / sum of window_ns, over the closed steps of all ranks",
         "the partition of every closed step",
-        ("open steps, whose end nothing shows", "time outside the steps"), _OVERLAP,
-        _share("compute"),
+        (_OPEN, "time outside the steps"), _OVERLAP,
+        _share("compute"), of_closed_steps=True,
     ),
     Metric(
         "shares.exposed_comm", "ratio",
         "Share of the time in steps in which communication was exposed, of all ranks together.",
         "sum of exposed_comm_ns / sum of window_ns, over the closed steps of all ranks",
         "the partition of every closed step",
-        ("open steps, whose end nothing shows", "time outside the steps"), _OVERLAP,
-        _share("exposed_comm"),
+        (_OPEN, "time outside the steps"), _OVERLAP,
+        _share("exposed_comm"), of_closed_steps=True,
     ),
     Metric(
         "shares.idle", "ratio",
         "Share of the time in steps in which the GPU was idle, of all ranks together.",
         "sum of idle_ns / sum of window_ns, over the closed steps of all ranks",
         "the partition of every closed step",
-        ("open steps, whose end nothing shows", "time outside the steps"), _OVERLAP,
-        _share("idle"),
+        (_OPEN, "time outside the steps"), _OVERLAP,
+        _share("idle"), of_closed_steps=True,
     ),
     Metric(
         "step_ns", "ns",
@@ -210,7 +214,8 @@ METRICS: tuple[Metric, ...] = (
         "one launched in the next.",
         "percentiles over the closed steps of all ranks",
         "launches, and where the steps begin on the host",
-        ("open steps, whose end nothing shows",), ("Q1", "Q3"), _step_times,
+        (_OPEN,), ("Q1", "Q3"), _step_times,
+        of_closed_steps=True,
     ),
     Metric(
         "upper_bound_ns", "ns",
@@ -219,7 +224,7 @@ METRICS: tuple[Metric, ...] = (
         "median over closed steps of exposed_comm_ns on the slowest rank of the step: the one with "
         "most time besides exposed communication",
         "the partition of every closed step",
-        ("what else would get faster or slower",), _OVERLAP, _bound,
+        (_OPEN, "what else would get faster or slower"), _OVERLAP, _bound, of_closed_steps=True,
     ),
     Metric(
         "busbw_gbps", "gbps",
@@ -275,4 +280,3 @@ METRICS: tuple[Metric, ...] = (
         ("kernels without launch in the file",), ("Q1", "Q9"), _of_launch("host_pause_ns"),
     ),
 )  # fmt: skip
-"""All that ``commscope explain`` knows."""

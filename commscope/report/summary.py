@@ -135,7 +135,7 @@ def _verdict(analysis: Analysis, steps: pa.Table, trust: Trust, findings: Sequen
 def _waiting(analysis: Analysis, steps: pa.Table) -> str:
     """How much of the exposed time was waiting for late ranks, and for whom."""
     waited, exposed = _sum(steps, "exposed_wait_ns"), _sum(steps, "exposed_comm_ns")
-    if waited is None or not exposed:
+    if not waited or not exposed or percent(waited / exposed) == percent(0):
         return ""
     blamed = {v.straggler for v in analysis.across.verdicts if v.straggler is not None}
     whom = f"for rank {blamed.pop()}" if len(blamed) == 1 else "for late ranks"

@@ -60,7 +60,7 @@ def collectives(report: Report, most: int, width: int) -> RenderableType | None:
         Cell("exposed", time_of("exposed_ns")),
         Cell("waiting", time_of("wait_ns"), from_width=100),
         Cell("transfer", time_of("transfer_p50_ns"), from_width=110),
-        Cell("bus GB/s", _bus_bandwidth, from_width=120),
+        Cell("bus GB/s", bus_bandwidth, from_width=120),
     )
     title = "Collectives (all ranks together)"
     if len(report.collectives) > most:
@@ -73,7 +73,7 @@ def _group(row: Row) -> str:
     return shortened(row["communicator"], 20) + members
 
 
-def _bus_bandwidth(row: Row) -> str:
+def bus_bandwidth(row: Row) -> str:
     """The bus bandwidth, of the expected one; marked where it is a lower bound."""
     if row["busbw_gbps"] is None:
         return "?"
@@ -93,7 +93,7 @@ def _bandwidth(report: Report, most: int, width: int) -> RenderableType | None:
         Cell("in all", count_of("count"), from_width=70),
         Cell("transfer (p50)", time_of("transfer_p50_ns"), from_width=80),
         Cell("algorithm GB/s", _algorithm_bandwidth, from_width=100),
-        Cell("bus GB/s", _bus_bandwidth),
+        Cell("bus GB/s", bus_bandwidth),
         Cell("of expected", share_of("share_of_expected"), from_width=90),
         Cell("", lambda row: row["bandwidth_note"] or "", "left", from_width=140),
     )

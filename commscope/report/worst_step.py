@@ -46,14 +46,17 @@ def worst_step(analysis: Analysis, steps: pa.Table, trust: Trust, origin: int) -
 def _worst_row(steps: pa.Table) -> int | None:
     """The row with most; the first of several. Open steps count where there are no others."""
     exposed = int64(steps, "exposed_comm_ns")
-    is_open = np.asarray(steps.column("open").to_numpy(zero_copy_only=False), np.bool_)
     known = np.flatnonzero(exposed > 0)
-    closed = known[~is_open[known]]
+    closed = known[_closed(steps)[known]]
     rows = closed if len(closed) else known
     if not len(rows):
         return None
     order = np.lexsort((int64(steps, "rank")[rows], int64(steps, "step")[rows], -exposed[rows]))
     return int(rows[order[0]])
+
+
+def _closed(steps: pa.Table) -> Bool:
+    return ~np.asarray(steps.column("open").to_numpy(zero_copy_only=False), np.bool_)
 
 
 class _Picture:
@@ -71,8 +74,7 @@ class _Picture:
         self._row = row
         of_step = (int64(steps, "step") == self._step) & (self._start != NONE)
         self._of_step = np.flatnonzero(of_step)
-        self._total = int((int64(steps, "step") != NONE).sum())
-        self._closed = ~np.asarray(steps.column("open").to_numpy(zero_copy_only=False), np.bool_)
+        self._is_closed = bool(_closed(steps)[row])
 
     def drawn(self) -> WorstStep:
         instance = self._most_waited_for()
@@ -103,7 +105,7 @@ class _Picture:
         most = f"{span(self._exposed[self._row])} on rank {rank}"
         if self._is_whole_trace:
             return f"no steps are known: the whole trace, with most exposed communication ({most})"
-        kind = "closed " if self._closed.any() else ""
+        kind = "closed " if self._is_closed else ""
         return f"of all {kind}steps, step {self._step} has the most exposed communication: {most}"
 
     def _rows(self, instance: int | None) -> Int64:

@@ -18,11 +18,12 @@ from pathlib import Path
 from commscope._version import DEFINITIONS_VERSION
 from commscope.engine.saved import read_manifest
 from commscope.errors import UsageError
+from commscope.parsers.archives import BASELINES
 from commscope.parsers.opening import Source
 from commscope.parsers.saved.documents import READING, RUN_FILE
 from commscope.saved.pack import Files, unfinished, unwritable, write_folder
 
-DEFAULT_FOLDER = Path("commscope-baselines")
+DEFAULT_FOLDER = Path(BASELINES)
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 _RUN = re.compile(r"run-([1-9]\d{0,8})")

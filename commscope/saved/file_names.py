@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from commscope.normalize.ranks import rank_in_name, varying_numbers
@@ -35,12 +36,18 @@ def new_file_names(traces: Sequence[str], others: Sequence[str]) -> dict[str, st
     return new
 
 
-def file_meant(name: str, files: Sequence[str]) -> str | None:
-    """The file that the user meant by the end of its name; null where it is none of them."""
-    wanted = PurePosixPath(name)
-    ends = [file for file in files if f"/{file}".endswith(f"/{name}")]
-    ends += [file for file in files if PurePosixPath(file).name == wanted.name]
-    return ends[0] if ends else None
+def files_meant(given: Mapping[int, str], files: Sequence[str]) -> dict[int, str]:
+    """By rank the file that the user meant by the end of its name; none where it is not there."""
+    called: dict[str, list[str]] = defaultdict(list)
+    for file in files:
+        called[PurePosixPath(file).name].append(file)
+    meant = {}
+    for rank, end in given.items():
+        same = called.get(PurePosixPath(end).name, [])
+        found = next((file for file in same if f"/{file}".endswith(f"/{end}")), None)
+        if same:
+            meant[rank] = found or same[0]
+    return meant
 
 
 def _kind(file: str) -> str:

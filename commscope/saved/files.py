@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from commscope._version import DEFINITIONS_VERSION, __version__
+from commscope._version import __version__
 from commscope.engine.run import Run
+from commscope.engine.saved_options import saved_options
 from commscope.findings.model import Finding
 from commscope.parsers.saved.documents import (
     RUN_FILE,
@@ -36,10 +37,10 @@ def run_files(
     manifest = RunDocument(
         RUN_SCHEMA,
         tool=__version__,
-        definitions=DEFINITIONS_VERSION,
+        definitions=run.definitions,
         redacted=is_redacted,
         unprofiled_step_ns=run.unprofiled_step_ns,
-        options=run.options,
+        options=saved_options(run),
         notes=tuple(SavedNote(note.topic, note.says) for note in run.notes),
     )
     yield from sorted({**beside, RUN_FILE: document_bytes(manifest)}.items())

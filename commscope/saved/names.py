@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 
 from commscope.parsers.sources import natural
 from commscope.saved.vocabulary import WORDS
@@ -17,16 +16,22 @@ from commscope.saved.vocabulary import WORDS
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 #: Numbers that stand for numbers are longer than those that stay.
 _FIRST_NUMBER = 10_001
+#: What is looked for in all texts once it was found in one.
+FOUND_AGAIN = ("host", "user")
 #: A shorter host or user is a word like others, and would be found everywhere.
 _LEAST_FOUND = 3
 
 
 class Names:
-    """Names by kind: host1, path1, ...; words get letters, and numbers stay numbers."""
+    """Names by kind: host1, path1, ...; words get letters, and numbers stay numbers.
+
+    ``known`` finds the hosts and users within other texts, as they were before this round.
+    """
 
     def __init__(self) -> None:
         self._gathered: dict[str, set[str]] = defaultdict(set)
         self._new: dict[str, dict[str, str]] | None = None
+        self.known: Mapping[str, re.Pattern[str]] = {}
 
     def of(self, kind: str, text: str) -> str:
         """The name of a text; while they are gathered, the text itself."""
@@ -37,27 +42,30 @@ class Names:
 
     def settle(self) -> None:
         """Numbers all that was gathered."""
+        self.known = self._finders()
         self._new = {kind: _numbered(kind, texts) for kind, texts in self._gathered.items()}
 
     def counts(self) -> dict[str, int]:
         """How many texts of each kind there are."""
         return {kind: len(texts) for kind, texts in sorted(self._gathered.items())}
 
-    def forget_all_but(self, kinds: Sequence[str]) -> None:
-        """Begins to gather anew, but for these kinds."""
-        for kind in set(self._gathered) - set(kinds):
+    def next_round(self) -> None:
+        """Begins to gather anew, but for hosts and users."""
+        for kind in set(self._gathered) - set(FOUND_AGAIN):
             del self._gathered[kind]
+        self.known = self._finders()
 
-    def known(self, kind: str) -> re.Pattern[str] | None:
-        """What finds the texts of a kind within others, longest first; null without any."""
-        found = (t for t in self._gathered[kind] if len(t) >= _LEAST_FOUND)
-        return _any_of(frozenset(text for text in found if text.lower() not in WORDS))
+    def _finders(self) -> dict[str, re.Pattern[str]]:
+        found = {kind: list(filter(_is_found, self._gathered[kind])) for kind in FOUND_AGAIN}
+        return {kind: _any_of(texts) for kind, texts in found.items() if texts}
 
 
-@lru_cache(maxsize=16)
-def _any_of(texts: frozenset[str]) -> re.Pattern[str] | None:
-    if not texts:
-        return None
+def _is_found(text: str) -> bool:
+    return len(text) >= _LEAST_FOUND and text.lower() not in WORDS
+
+
+def _any_of(texts: Iterable[str]) -> re.Pattern[str]:
+    """What finds any of the texts within others, the longest that is there."""
     longest_first = sorted(texts, key=lambda text: (-len(text), text))
     return re.compile(
         rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, longest_first))})(?![A-Za-z0-9])"

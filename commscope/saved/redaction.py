@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import pyarrow as pa
 
 from commscope.engine.run import Run
+from commscope.engine.saved_options import options_of, saved_options
 from commscope.parsers.base import Companion, Reading
 from commscope.parsers.rccl_log import Logs
-from commscope.parsers.saved.documents import SavedOptions
+from commscope.parsers.saved.documents import SavedGroups, SavedNames, SavedOptions
 from commscope.parsers.topology.rows import TopologyFile
-from commscope.saved.file_names import file_meant, new_file_names
+from commscope.saved.file_names import files_meant, new_file_names
 from commscope.saved.names import Names
 from commscope.saved.renamed_fields import renamed_fields
 from commscope.saved.renamed_tables import Rename, paired, renamed, renamed_lists, text_columns
-from commscope.saved.scrubber import FOUND_AGAIN, Scrubber
+from commscope.saved.scrubber import Scrubber
 from commscope.topology.merge import merge
 
 _Described = TypeVar("_Described")
@@ -43,7 +44,7 @@ def redacted(run: Run) -> Redacted:
     names = Names()
     redactor = _Redactor(run, Scrubber(names))
     for _ in range(_ROUNDS):
-        names.forget_all_but(FOUND_AGAIN)
+        names.next_round()
         redactor.run(run)
     names.settle()
     counts = {"file": len(redactor.files), **names.counts()}
@@ -56,18 +57,21 @@ class _Redactor:
     def __init__(self, run: Run, scrub: Scrubber) -> None:
         traces = [reading.input.file for reading in run.readings]
         self.files = new_file_names(traces, _other_files(run))
+        self._options = saved_options(run)
         self._scrub = scrub
 
     def run(self, run: Run) -> Run:
         text = self._scrub.text
         topology = run.topology
+        options, roles = options_of(self._renamed_options(self._options))
         return replace(
             run,
             readings=tuple(map(self._reading, run.readings)),
             notes=tuple(replace(note, says=text(note.says)) for note in run.notes),
             logs=None if run.logs is None else self._logs(run.logs),
             topology=topology and merge([self._topology_file(file) for file in topology.read]),
-            options=self._options(run.options),
+            options=options,
+            roles=roles,
         )
 
     def _file(self, name: str) -> str:
@@ -134,16 +138,30 @@ class _Redactor:
         }
         return special.get(name, scrub.text)
 
-    def _options(self, options: SavedOptions) -> SavedOptions:
-        text, kernel = self._scrub.text, self._scrub.kernel
-        meant = {rank: file_meant(file, list(self.files)) for rank, file in options.ranks.items()}
+    def _renamed_options(self, options: SavedOptions) -> SavedOptions:
+        text, marker = self._scrub.text, options.step_marker
+        meant = files_meant(options.ranks, list(self.files))
         return replace(
             options,
-            ranks={rank: self.files[file] for rank, file in meant.items() if file is not None},
-            step_marker=options.step_marker and text(options.step_marker),
-            patterns={text(k): tuple(map(kernel, v)) for k, v in options.patterns.items()},
-            roles={text(k): text(v) for k, v in options.roles.items()},
+            ranks={rank: self.files[file] for rank, file in meant.items()},
+            step_marker=None if marker is None else self._names(marker, self._scrub.call),
+            patterns={
+                name: tuple(self._names(one, self._scrub.kernel) for one in found)
+                for name, found in options.patterns.items()
+            },
+            roles={text(name): self._groups(found) for name, found in options.roles.items()},
         )
+
+    def _names(self, found: SavedNames, rename: Callable[[str], str]) -> SavedNames:
+        return SavedNames(self._scrub.text(found.pattern), tuple(map(rename, found.names)))
+
+    def _groups(self, found: SavedGroups) -> SavedGroups:
+        text = self._scrub.text
+        groups = tuple(
+            (name and text(name), description and text(description))
+            for name, description in found.groups
+        )
+        return SavedGroups(text(found.pattern), groups)
 
 
 def _other_files(run: Run) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import Int64, codes
+from commscope.columns import Int64, codes, with_column
 
 Rename = Callable[[str], "str | None"]
 
@@ -46,13 +46,11 @@ def paired(table: pa.Table, key: str, value: str, rename: Callable[[str, str], s
 
 def renamed_lists(table: pa.Table, column: str, rename: Rename) -> pa.Table:
     """The table with the words in the lists of a column renamed."""
-    at = table.schema.get_field_index(column)
-    field = table.schema.field(at)
     lists = [
         None if words is None else [word if word is None else rename(word) for word in words]
         for words in table.column(column).to_pylist()
     ]
-    return table.set_column(at, field, pa.array(lists, field.type))
+    return with_column(table, column, pa.array(lists, table.schema.field(column).type))
 
 
 def _with(
@@ -64,6 +62,4 @@ def _with(
     place[used] = distinct.indices.fill_null(-1).to_numpy()
     indices = place[rows]  # -1 takes the last, which is none
     coded = pa.array(indices, pa.int32(), mask=indices < 0)
-    at = table.schema.get_field_index(column)
-    array = pa.DictionaryArray.from_arrays(coded, distinct.dictionary)
-    return table.set_column(at, table.schema.field(at), array)
+    return with_column(table, column, pa.DictionaryArray.from_arrays(coded, distinct.dictionary))

@@ -20,8 +20,6 @@ from commscope.saved.redaction_rules import (
 )
 from commscope.secrets_filter import without_secrets
 
-#: What is looked for in all texts once it was found in one.
-FOUND_AGAIN = ("host", "user")
 _HOME = re.compile(r"(?:/home|/Users|/data/home)/([\w.-]+)")
 _VARIABLE = re.compile("[A-Z][A-Z0-9_]*")
 #: Pieces of a text that are done are set aside under characters that no text of ours holds.
@@ -91,19 +89,19 @@ class Scrubber:
         text = text.replace(_DONE, "")
 
         def set_aside(kind: str, found: re.Match[str]) -> str:
-            whole, it = found[0], found.groupdict().get("it") or found[0]
-            if home := _HOME.match(it):
+            group = "it" if "it" in found.re.groupindex else 0
+            (begin, end), (first, last) = found.span(), found.span(group)
+            if home := _HOME.match(found[group]):
                 self._names.of("user", home[1])
-            done.append(self._names.of(kind, it))
-            return whole.replace(it, f"{_DONE}{len(done) - 1}{_DONE}")
+            done.append(self._names.of(kind, found[group]))
+            mark = f"{_DONE}{len(done) - 1}{_DONE}"
+            return f"{found.string[begin:first]}{mark}{found.string[last:end]}"
 
         for rule in RULES:
             if rule.kind not in but and (rule.in_kernels or not in_kernels):
                 text = rule.pattern.sub(partial(set_aside, rule.kind), text)
-        for kind in FOUND_AGAIN:
-            known = self._names.known(kind)
-            if known is not None:
-                text = known.sub(partial(set_aside, kind), text)
+        for kind, known in self._names.known.items():
+            text = known.sub(partial(set_aside, kind), text)
         pieces = text.split(_DONE)
         return "".join(done[int(it)] if n % 2 else rest(it) for n, it in enumerate(pieces))
 

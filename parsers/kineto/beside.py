@@ -14,11 +14,14 @@ import numpy as np
 from msgspec import Raw, Struct
 
 from commscope.columns import NONE, Int64
-from commscope.parsers.kineto.decode import Scalar
-from commscope.parsers.kineto.rows import integers
+from commscope.errors import FormatError
+from commscope.parsers.bounded import read_hashed
+from commscope.parsers.integers import Scalar, integers
 from commscope.parsers.kineto.times import to_ns
-from commscope.parsers.opening import Source, open_blocks
+from commscope.parsers.opening import Source
 
+#: A longer document, decompressed, is not read: all of it is in memory at once.
+MOST_BYTES = 2 << 30
 #: Categories of activities, in lower case: their rows are in the tables.
 DEVICE = frozenset({"kernel", "gpu_memcpy", "memcpy", "gpu_memset", "memset"})
 _RUNTIME = frozenset({"cuda_runtime", "cuda_driver", "runtime"})
@@ -80,13 +83,15 @@ class Beside:
 
 
 def read_beside(source: Source) -> Beside | None:
-    """What a file holds beside the tables; null where it is not one whole JSON document."""
-    with open_blocks(source) as blocks:
-        text = b"".join(blocks)
-        digest = blocks.sha256
+    """What a file holds beside the tables.
+
+    Null where it is not one whole JSON document, or one of more than ``MOST_BYTES``; raises
+    UsageError where the system does not let us read it.
+    """
     try:
-        document = _decoded(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        whole = read_hashed(source, MOST_BYTES)
+        document = _decoded(whole.data)
+    except (FormatError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     events = document.events
     base = document.base_ns
@@ -94,7 +99,7 @@ def read_beside(source: Source) -> Beside | None:
     kernels = [event for event in spans if str(event.cat).lower() == "kernel"]
     arrows = [e.id for e in events if e.ph == "s" and e.cat == "ac2g"]
     return Beside(
-        sha256=digest,
+        sha256=whole.sha256,
         base_ns=base if isinstance(base, int) else 0,
         categories=frozenset(str(event.cat) for event in spans),
         arrows=np.unique(integers(arrows)),

@@ -19,8 +19,9 @@ import pyarrow as pa
 from commscope.classify import canonical_op, dtype_bytes
 from commscope.columns import NONE, Int64, at
 from commscope.intervals import innermost
-from commscope.parsers.kineto.decode import Args, Scalar
-from commscope.parsers.kineto.rows import MAX_RANK, Columns, integer, integers, ranks
+from commscope.parsers.batches import Columns
+from commscope.parsers.integers import MAX_RANK, Scalar, integer, integers, ranks
+from commscope.parsers.kineto.decode import Args
 from commscope.schema import PARSED_COLLECTIVES, table_of
 
 _NUMBER = re.compile(r"\d+")

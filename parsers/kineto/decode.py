@@ -9,12 +9,11 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from commscope.parsers.integers import Scalar
 from commscope.parsers.kineto.layout import Layout
 from commscope.parsers.kineto.scan import needed_events
 from commscope.parsers.kineto.tolerant import salvage
 
-#: What exporters write where a number or a word belongs.
-Scalar = int | str | float | bool | None
 _NOTHING = Raw(b"")
 _UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 

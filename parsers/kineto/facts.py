@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from commscope.parsers.base import Facts
+from commscope.parsers.integers import MAX_RANK
 from commscope.parsers.kineto.decode import Args
-from commscope.parsers.kineto.rows import MAX_RANK
 from commscope.parsers.kineto.times import MAX_NS
 
 _VERSION_KEYS = (

@@ -8,7 +8,8 @@ import numpy as np
 
 from commscope.columns import Int64
 from commscope.parsers.host_kinds import RUNTIME_KINDS, runtime_kind
-from commscope.parsers.kineto.decode import Event, Scalar
+from commscope.parsers.integers import Scalar
+from commscope.parsers.kineto.decode import Event
 
 DEVICE_KINDS = ("kernel", "memcpy", "memset")
 HOST_KINDS = (*RUNTIME_KINDS, "annotation", "collective")

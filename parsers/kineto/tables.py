@@ -12,7 +12,9 @@ import pyarrow as pa
 
 from commscope.columns import NONE, Bool, Int64, nullable
 from commscope.parsers.base import Facts
+from commscope.parsers.batches import Columns
 from commscope.parsers.host_kinds import RUNTIME_KINDS
+from commscope.parsers.integers import devices, first_known, integers, products, ranks
 from commscope.parsers.kineto.collectives import (
     Known,
     collectives_table,
@@ -30,17 +32,8 @@ from commscope.parsers.kineto.kinds import (
     NOT_NEEDED,
     KindOf,
 )
-from commscope.parsers.kineto.rows import (
-    Columns,
-    Words,
-    devices,
-    dictionary,
-    first_known,
-    integers,
-    products,
-    ranks,
-)
 from commscope.parsers.kineto.times import MAX_NS, to_ns
+from commscope.parsers.words import Words, dictionary
 from commscope.schema import PARSED_EVENTS, PARSED_HOST, Flag, conform
 
 #: NumPy's cost of a batch is then small against that of its rows, and the rows' memory bounded.

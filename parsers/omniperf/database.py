@@ -6,7 +6,6 @@ and only tables: a view in their place could run for ever.
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 import statistics
@@ -15,6 +14,7 @@ from typing import Any
 
 from commscope.errors import CorruptTrace
 from commscope.parsers.base import Progress
+from commscope.parsers.json_text import json_object
 from commscope.parsers.omniperf.facts import facts_of, peaks_of
 from commscope.parsers.omniperf.profile import Counted, Profile
 from commscope.parsers.opening import Source
@@ -94,24 +94,16 @@ def _version(database: sqlite3.Connection, label: str) -> str | None:
 
 def _profile(row: Any, version: str | None, kernels: list[Counted], label: str) -> Profile:
     _, name, model, system, peaks, config = row
-    facts = facts_of({"workload_name": name, "gpu_model": model, **_document(system)})
-    roof_only = _document(config).get("roof_only")
+    facts = facts_of({"workload_name": name, "gpu_model": model, **json_object(system)})
+    roof_only = json_object(config).get("roof_only")
     profile = Profile(label, {
         **facts, "tool": "rocprof-compute", "version": version or facts["version"],
         "roof_only": roof_only if isinstance(roof_only, bool) else None,
-    }, kernels, list(peaks_of(_document(peaks), None)))  # fmt: skip
+    }, kernels, list(peaks_of(json_object(peaks), None)))  # fmt: skip
     if not kernels:
         profile.notes.append(f"{label}: no kernel in workload {name}")
     profile.without_peaks = f"{label}: no measured peaks, so no position against the roofline"
     return profile
-
-
-def _document(text: Any) -> dict[str, Any]:
-    try:
-        found = json.loads(text) if isinstance(text, str) else {}
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _kernels(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from commscope import wording
 from commscope.parsers.omniperf.facts import facts_of, peaks_of, rows_of
 from commscope.parsers.omniperf.kernels import read_dispatches, read_top
 from commscope.parsers.omniperf.kinds import Kind, version_in
@@ -101,8 +102,8 @@ def _kernels(profile: Profile, parts: Sequence[Part]) -> dict[str, Counted]:
 
 def _torn(part: Part, kernels: int, torn: int) -> Iterator[str]:
     if torn:
-        rows = "row is" if torn == 1 else "rows are"
-        yield f"{part.label}: {torn:,} {rows} torn and not counted; copy the file again"
+        rows = wording.counted(torn, "row is", "rows are")
+        yield f"{part.label}: {rows} torn and not counted; copy the file again"
     if not kernels:
         yield f"{part.label}: holds no dispatch"
 

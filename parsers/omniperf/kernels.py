@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from commscope.parsers.omniperf.columns import (
+from commscope.parsers.counter_names import counters_in
+from commscope.parsers.omniperf.kinds import name_in, times_in
+from commscope.parsers.omniperf.profile import Counted
+from commscope.parsers.whole_csv import (
     Codes,
     Columns,
     Float64,
     coded,
-    counters_in,
+    header,
     read_columns,
     words_of,
 )
-from commscope.parsers.omniperf.kinds import header, name_in, times_in
-from commscope.parsers.omniperf.profile import Counted
 
 
 def read_dispatches(data: bytes) -> tuple[dict[str, Counted], int]:

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterable
 from enum import Enum
+
+from commscope.parsers.counter_names import COUNTER, counters_of_rocprof
+from commscope.parsers.whole_csv import header
 
 _NAME = ("Kernel_Name", "KernelName")
 _TIMES = (("Start_Timestamp", "End_Timestamp"), ("BeginNs", "EndNs"))
 _ROW = ("Dispatch_ID", "Index")
-#: Counters are written in capitals; ``_sum`` is over the instances of a block.
-COUNTER = re.compile(r"(?!GPU_ID\Z)[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?:_sum)?")
 _BLOCKS = ("SQ_", "SQC_", "TCC_", "TCP_", "GRBM_", "TA_", "TD_", "SPI_", "CPC_", "CPF_")
-#: Columns of rocprof's first version that are no counters; it writes these in any case.
-_OF_ROCPROF = {
-    *("Index", "KernelName", "gpu-id", "queue-id", "queue-index", "pid", "tid", "grd", "wgr"),
-    *("lds", "scr", "vgpr", "arch_vgpr", "accum_vgpr", "sgpr", "wave_size", "fbar", "sig", "obj"),
-    *("DispatchNs", "BeginNs", "EndNs", "CompleteNs", "DurationNs"),
-}
-_PLAIN = re.compile(r"[A-Za-z]\w*")
 _TOOL = re.compile(rb"^(?:Omniperf|Rocprofiler-Compute) version: (\S{1,40})\s*$", re.M)
 _CONFIG = re.compile(rb"^(?:format_rocprof_output|roof_only|no_roof|ip_blocks): ", re.M)
 
@@ -84,28 +76,6 @@ def _table(found: set[str]) -> Kind | None:
     if timed:
         return Kind.TIMES if {"GPU_ID", "gpu-id"} & found else None
     return Kind.DISPATCHES if found == {"Dispatch_ID", "Kernel_Name", "GPU_ID"} else None
-
-
-def counters_of_rocprof(names: Iterable[str]) -> list[str]:
-    """The counters among columns of rocprof's first version, which calls some FetchSize.
-
-    None where they are columns of something else; those of single instances (``TCC_HIT[3]``) are
-    left out.
-    """
-    found = list(names)
-    if not {"Index", "KernelName", "gpu-id"} <= set(found):
-        return []
-    return [name for name in found if name not in _OF_ROCPROF and _PLAIN.fullmatch(name)]
-
-
-def header(head: bytes) -> list[str]:
-    """The names of the columns; none where the first line is no row of a table."""
-    line = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].rstrip(b"\r")
-    try:
-        names = next(csv.reader([line.decode("utf-8", "replace")]), [])
-    except csv.Error:
-        return []
-    return [name.strip() for name in names]
 
 
 def tells_queues(head: bytes) -> bool:

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 
 from commscope.errors import CorruptTrace
 from commscope.parsers.base import Confidence, Match, Progress, Reading
-from commscope.parsers.omniperf.columns import counters_in
+from commscope.parsers.counter_names import counters_in
 from commscope.parsers.omniperf.database import looks_like_database
-from commscope.parsers.omniperf.kinds import Kind, header, kind_of
+from commscope.parsers.omniperf.kinds import Kind, kind_of
 from commscope.parsers.opening import Source
+from commscope.parsers.whole_csv import header
 
 _NAME = "omniperf"
 _WAY = "see commscope omniperf"

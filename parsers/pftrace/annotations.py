@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from commscope.columns import NONE, Bool, Int64
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.pftrace.filling import Filling
 from commscope.parsers.pftrace.groups import Group, Spans
 from commscope.parsers.pftrace.scan import Scanned
@@ -16,6 +15,7 @@ from commscope.parsers.pftrace.shapes import KINDS, NUMBER, TEXT, Note
 from commscope.parsers.pftrace.state import State
 from commscope.parsers.pftrace.used import COLUMNS, column_of
 from commscope.parsers.pftrace.wire import Fields
+from commscope.parsers.words import Words
 
 
 class AnnotationReader:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from commscope.columns import Int64
-from commscope.parsers.pftrace.parts import parts
+from commscope.columns import Int64, parts
 
 #: The clock that a trace is told by unless it says otherwise (that of the host, since boot).
 BOOTTIME = 6

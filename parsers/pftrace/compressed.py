@@ -49,14 +49,16 @@ class Opened:
     def _opened(self, block: Block, rows: list[int]) -> Iterator[Block]:
         begins = np.append(0, block.ends)
         parts: list[bytes] = []
-        done = 0
+        done, size = 0, 0
         for row in rows:
-            parts.append(block.data[done : begins[row]])
-            parts.append(self._inside(block.data[block.starts[row] : block.ends[row]]))
+            plain = block.data[done : begins[row]]
+            inside = self._inside(block.data[block.starts[row] : block.ends[row]])
+            parts += plain, inside
+            size += len(plain) + len(inside)
             done = begins[row + 1]
-            if sum(map(len, parts)) > _BLOCK_BYTES:
+            if size > _BLOCK_BYTES:
                 yield from _blocks_of(parts)
-                parts = []
+                parts, size = [], 0
         yield from _blocks_of([*parts, block.data[done : begins[-1]]])
 
     def _inside(self, packet: bytes) -> bytes:

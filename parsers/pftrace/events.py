@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from commscope.columns import NONE, Int64
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.pftrace import numbers
 from commscope.parsers.pftrace.annotations import AnnotationReader
 from commscope.parsers.pftrace.scan import Scanned
 from commscope.parsers.pftrace.state import State
+from commscope.parsers.words import Words
 
 BEGIN, END, INSTANT = 1, 2, 3
 

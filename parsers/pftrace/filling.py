@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from commscope.columns import NONE, Int64
-from commscope.parsers.kineto.rows import Words, integers, products
+from commscope.parsers.integers import integers, products
 from commscope.parsers.pftrace.scan import Texts
 from commscope.parsers.pftrace.state import State
 from commscope.parsers.pftrace.used import COLUMNS, SIZES, TEXTS
+from commscope.parsers.words import Words
 
 
 class Filling:
@@ -31,10 +32,12 @@ class Filling:
 
     def put_ids(self, column: str, events: Int64, ids: Int64) -> None:
         """Values that are texts told by number."""
+        if not len(events):
+            return
         codes = self._state.texts.codes(self.epoch[events], ids)
         if column not in TEXTS:
             distinct, row = np.unique(codes, return_inverse=True)
-            words = list(self._words)
+            words = self._words.spelled
             texts = ["" if code == NONE else words[code] for code in distinct.tolist()]
             codes = self._meant(column, texts)[row.reshape(-1)]
         self.columns[column][events] = codes

@@ -17,6 +17,8 @@ from commscope.parsers.pftrace.wire import LENGTH, VARINT, Wire, Words
 _FEW = 200
 #: Shapes that are tried in one block and of which there are too few packets.
 _MOST_FAILED = 8
+#: Shapes that are remembered, and new ones that are looked for in one block: traces have a dozen.
+MOST_SHAPES = 64
 _TOP_BIT = np.uint64(0x80)
 
 
@@ -65,14 +67,16 @@ class Grouper:
         sorting = _Sorting(block, wire, self._few)
         known = [(sorting.take(shape), shape) for _, shape in self._known]
         failed = 0
-        while len(sorting.left) >= self._few and failed < _MOST_FAILED:
+        for _ in range(MOST_SHAPES):
+            if len(sorting.left) < self._few or failed == _MOST_FAILED:
+                break
             shape = sorting.shape_of_first()
             count = 0 if shape is None else sorting.take(shape)
             failed += not count
             if shape is not None:
                 known.append((count, shape))
         known.sort(key=itemgetter(0), reverse=True)
-        self._known = [one for one in known if one[0]]
+        self._known = [one for one in known[:MOST_SHAPES] if one[0]]
         return sorting.groups, np.sort(np.concatenate((*sorting.others, sorting.left)))
 
 

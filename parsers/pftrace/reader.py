@@ -12,7 +12,6 @@ import numpy as np
 from commscope.errors import CorruptTrace
 from commscope.parsers.base import Facts, Health, Input, Progress, Reading
 from commscope.parsers.device_tables import Activities, Calls, joined, no_activities, no_calls
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.opening import Blocks, Source, open_blocks
 from commscope.parsers.pftrace.compressed import Opened
 from commscope.parsers.pftrace.events import EventReader, Events
@@ -23,6 +22,8 @@ from commscope.parsers.pftrace.scan import Scanned, scan
 from commscope.parsers.pftrace.slices import Slices
 from commscope.parsers.pftrace.state import State
 from commscope.parsers.rocprof_process import Process, tables_of
+from commscope.parsers.words import Words
+from commscope.wording import counted
 
 #: Large enough that NumPy's cost of a call is small, and small enough for the processor's cache.
 BLOCK_BYTES = 4 << 20
@@ -129,10 +130,11 @@ def _facts(state: State) -> Facts:
 
 def _notes(slices: Slices, state: State) -> Iterator[str]:
     if slices.unfinished:
-        yield _counted(slices.unfinished, "slice has no end and is", "slices have no end and are")
+        one, many = "slice has no end and is", "slices have no end and are"
+        yield f"{counted(slices.unfinished, one, many)} left out"
     if slices.ends_lost:
-        one, more = "end of a slice has no begin and is", "ends of slices have no begin and are"
-        yield _counted(slices.ends_lost, one, more)
+        one, many = "end of a slice has no begin and is", "ends of slices have no begin and are"
+        yield f"{counted(slices.ends_lost, one, many)} left out"
     if state.discarded:
         yield (
             f"the recording's buffer was full: {state.discarded:,} pieces of it were thrown away; "
@@ -143,10 +145,5 @@ def _notes(slices: Slices, state: State) -> Iterator[str]:
 def _unread_notes(unread: Mapping[str, int]) -> Iterator[str]:
     for why, count in sorted(unread.items()):
         if count:
-            packets = "packet is" if count == 1 else "packets are"
-            yield f"{count:,} compressed {packets} not read: {why}"
-
-
-def _counted(count: int, one: str, more: str) -> str:
-    """A sentence on what is left out."""
-    return f"{count:,} {one if count == 1 else more} left out"
+            packets = counted(count, "compressed packet is", "compressed packets are")
+            yield f"{packets} not read: {why}"

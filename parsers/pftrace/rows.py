@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from commscope.columns import NONE, Int64
+from commscope.columns import NONE, Int64, distinct_of
 from commscope.parsers.device_tables import COPY, KERNEL, Activities, Calls
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.pftrace.events import Events
 from commscope.parsers.pftrace.state import Track
 from commscope.parsers.placing import UNKNOWN
 from commscope.parsers.rocprof_domains import domain_of, kinds_of_calls
 from commscope.parsers.rocprof_names import copy_name
+from commscope.parsers.words import Words
 
 KERNELS, COPIES, CALLS, OTHER = range(4)
 _COPY_NAME = re.compile(r"MEMORY_COPY_|(?:HOST|DEVICE)_TO_(?:HOST|DEVICE)")
@@ -48,11 +48,10 @@ def _role(category: str) -> int:
 
 def by_word(codes: Int64, words: Words, of: Callable[[str], int]) -> Int64:
     """A function of each word, called once for each in use; no word counts as an empty one."""
-    texts = [*words, ""]
-    used = np.flatnonzero(np.bincount(np.where(codes == NONE, len(words), codes)))
-    table = np.zeros(len(texts), np.int64)
-    table[used] = [of(texts[code]) for code in used.tolist()]
-    return np.asarray(table[np.where(codes == NONE, len(words), codes)])
+    distinct, place = distinct_of(np.where(codes == NONE, -1, codes))
+    texts = words.spelled
+    found = [of("" if code < 0 else texts[code]) for code in distinct.tolist()]
+    return np.asarray(np.array(found, np.int64)[place])
 
 
 class RowMaker:

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from commscope.columns import NONE, Bool, Int64
+from commscope.columns import NONE, Bool, Int64, parts
 from commscope.parsers.pftrace import numbers
 from commscope.parsers.pftrace.groups import Group, Grouper
 from commscope.parsers.pftrace.packets import Block
-from commscope.parsers.pftrace.parts import parts
 from commscope.parsers.pftrace.wire import LENGTH, VARINT, Fields, Wire
 
 

@@ -25,6 +25,8 @@ from commscope.parsers.pftrace.wire import (
 )  # fmt: skip
 
 FIXED_SIZES = {FIXED32: 4, FIXED64: 8}
+#: No profiler writes as many fields into a packet, an event or an annotation.
+_MOST_FIELDS = 256
 #: Packets with one of these are read one by one.
 _UNSHAPED = frozenset((*numbers.STATEFUL, numbers.CLEARED))
 #: Kinds of values, in the order in which they are taken where an event has several.
@@ -107,7 +109,9 @@ def _shape(packet: bytes) -> Shape:
 
 
 def _fields(data: bytes, at: int, end: int) -> Iterator[_Field]:
-    while at < end:
+    for _ in range(_MOST_FIELDS):
+        if at == end:
+            return
         tag, value = _varint(data, at, end)
         # A tag that is longer than it need be ends in an empty byte.
         if not 0 < tag >> 3 <= MOST_NUMBER or data[value - 1] == 0:
@@ -117,6 +121,8 @@ def _fields(data: bytes, at: int, end: int) -> Iterator[_Field]:
             raise _NoShapeError
         yield _Field((tag >> 3, tag & 7), at, value, value + size)
         at = value + size
+    if at < end:
+        raise _NoShapeError
 
 
 def _size(data: bytes, wire: int, at: int, end: int) -> tuple[int, int]:

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from commscope.columns import Bool, Int64
-from commscope.parsers.kineto.rows import Words
+from commscope.columns import Bool, Int64, parts
 from commscope.parsers.pftrace import numbers
 from commscope.parsers.pftrace.clocks import BOOTTIME, Clocks, Snapshot
 from commscope.parsers.pftrace.interning import Interned
-from commscope.parsers.pftrace.parts import parts
 from commscope.parsers.pftrace.scan import Scanned, decoded
 from commscope.parsers.pftrace.schema import message_class
 from commscope.parsers.pftrace.used import column_of
+from commscope.parsers.words import Words
 
 _Packet = message_class("TracePacket")
 _CLEARED_FLAG = 1

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from commscope.columns import NONE, Int64
+from commscope.columns import NONE, Int64, distinct_of
 from commscope.parsers.rccl_arguments import Texts
-from commscope.parsers.sqlite_fetch import Fetched, distinct_of
+from commscope.parsers.sqlite_fetch import Fetched
 
 
 @dataclass(frozen=True, slots=True)

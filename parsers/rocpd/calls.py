@@ -8,9 +8,9 @@ import numpy as np
 
 from commscope.columns import NONE, Int64
 from commscope.parsers.device_tables import HOST_KINDS
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.rocprof_domains import domain_of
 from commscope.parsers.rocprof_names import call_kind
+from commscope.parsers.words import Words
 
 ANNOTATION = HOST_KINDS.index("annotation")
 

@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from commscope.parsers.kineto.rows import MAX_RANK
-from commscope.parsers.rocpd.layout import Run
+from commscope.parsers.integers import MAX_RANK
+from commscope.parsers.rocpd_layout import Run
 
 _MOST_DIGITS = len(str(MAX_RANK))
 

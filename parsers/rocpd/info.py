@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commscope.parsers.rocpd.environment import Place, read_places
-from commscope.parsers.rocpd.layout import Run
+from commscope.parsers.rocpd_layout import Run
 
 _GPU = "GPU"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from commscope.errors import CorruptTrace, FormatError
 from commscope.parsers.rocpd import select
 from commscope.parsers.rocpd.info import Info
-from commscope.parsers.rocpd.layout import Run
+from commscope.parsers.rocpd_layout import Run
 
 #: Versions of the schema that are known: of 4, a draft, the views are read.
 _KNOWN = ("3", "4")

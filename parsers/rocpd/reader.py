@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from commscope.columns import NONE
 from commscope.parsers.base import Facts, Health, Input, Progress, Reading
 from commscope.parsers.device_tables import joined
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.opening import Source
 from commscope.parsers.rccl_arguments import Arguments
 from commscope.parsers.rocpd import select
@@ -17,11 +16,12 @@ from commscope.parsers.rocpd.calls import is_marker
 from commscope.parsers.rocpd.environment import Place
 from commscope.parsers.rocpd.info import Info, read_info
 from commscope.parsers.rocpd.lacking import notes_on, nothing_in
-from commscope.parsers.rocpd.layout import Run, find_runs, has_rpd
 from commscope.parsers.rocpd.rows import Rows
+from commscope.parsers.rocpd_layout import Run, find_runs, has_rpd
 from commscope.parsers.rocprof_process import Process, tables_of
 from commscope.parsers.sqlite_fetch import fetch_all
 from commscope.parsers.sqlite_file import Database, open_database
+from commscope.parsers.words import Words
 
 
 def read_rocpd(source: Source, progress: Progress) -> Iterator[Reading]:

@@ -10,12 +10,12 @@ import numpy as np
 
 from commscope.columns import NONE, Int64
 from commscope.parsers.device_tables import COPY, KERNEL, Activities, Calls, taken
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.placing import NO_GPU, UNKNOWN
 from commscope.parsers.rocpd.calls import ANNOTATION, said
 from commscope.parsers.rocpd.info import Info
 from commscope.parsers.rocprof_domains import domain_of, kinds_of_calls
 from commscope.parsers.sqlite_fetch import Fetched, mapped, named
+from commscope.parsers.words import Words
 
 _MOST_DEVICES = 1 << 16
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from commscope.columns import Int64
 from commscope.parsers.rccl_arguments import USED
-from commscope.parsers.rocpd.layout import Run, Table
+from commscope.parsers.rocpd_layout import Run, Table
 from commscope.parsers.sqlite_fetch import Query
 
 _GRID = ("x", "y", "z")

@@ -11,9 +11,10 @@ from __future__ import annotations
 from commscope.parsers.rocprof_counters.collected import Collected, counted
 from commscope.parsers.rocprof_counters.database import read_database
 from commscope.parsers.rocprof_counters.document import read_document
-from commscope.parsers.rocprof_counters.files import Form, Place, form_of, place_of
+from commscope.parsers.rocprof_counters.files import Place, place_of
 from commscope.parsers.rocprof_counters.profile import profile_of
 from commscope.parsers.rocprof_counters.table import read_table
+from commscope.parsers.rocprof_forms import Form, form_of
 
 __all__ = [
     "Collected",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-_GPU = (2, "2", "GPU")
+from commscope.parsers.rocprof_agents import is_gpu
 
 
 def _text(value: Any) -> str | None:
@@ -29,11 +29,6 @@ _FACTS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
     "wave_size": ("wave_front_size", _whole),
     "max_sclk_mhz": ("max_engine_clk_fcompute", _whole),
 }
-
-
-def is_gpu(agent: Mapping[str, Any]) -> bool:
-    """Whether an agent is a GPU: JSON numbers its types, csv names them."""
-    return agent.get("type", agent.get("agent_type")) in _GPU
 
 
 def facts_of_agents(agents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

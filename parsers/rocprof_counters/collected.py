@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from commscope.columns import Int64
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.omniperf.profile import Counted
+from commscope.parsers.words import Words
 
 Float64 = npt.NDArray[np.float64]
+_Key = TypeVar("_Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,13 @@ def counted(passes: Sequence[Sequence[Collected]]) -> list[Counted]:
     found = _timed(joined, list(rows.kernels), len(passes))
     _add_means(found, joined, list(rows.counters))
     return found
+
+
+def places(keys: Iterable[_Key]) -> tuple[Int64, list[_Key]]:
+    """The place of each key among the distinct ones, and these."""
+    found: dict[_Key, int] = {}
+    codes = [found.setdefault(key, len(found)) for key in keys]
+    return np.array(codes, np.int64), list(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,35 +1,28 @@
 """Counters in rocpd databases: ``pmc_event`` joined with the dispatches that share its event.
 
 The tables are read, not the views over them: these join inwards, so that dispatches without a
-thread go missing, and a view of any file could run for ever.
+thread go missing.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import sqlite3
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from commscope.columns import Int64
 from commscope.errors import CorruptTrace
 from commscope.parsers.base import Progress
+from commscope.parsers.json_text import json_object
 from commscope.parsers.opening import Source
+from commscope.parsers.rocpd_layout import Run, find_runs
 from commscope.parsers.rocprof_counters.agents import facts_of_agents
-from commscope.parsers.rocprof_counters.collected import Collected
+from commscope.parsers.rocprof_counters.collected import Collected, places
 from commscope.parsers.sqlite_file import open_database
 
-_WHAT = ("info_kernel_symbol", "info_agent", "info_pmc", "kernel_dispatch", "pmc_event")
-_NAME = re.compile(rf"rocpd_({'|'.join(_WHAT)})(?:_(\w+))?")
 _DISPATCHES = ("event_id", "kernel_id", "agent_id", "start", "end")
 _VALUES = ("event_id", "pmc_id", "value")
-
-#: Names of columns by the name of the table, of one run.
-Tables = Mapping[str, tuple[str, frozenset[str]]]
 
 
 def read_database(source: Source, progress: Progress) -> list[Collected]:
@@ -40,45 +33,31 @@ def read_database(source: Source, progress: Progress) -> list[Collected]:
     """
     with open_database(source, progress) as database:
         connection = database.connection
-        return [one for run in _runs(connection) if (one := _collected(connection, run, source))]
-
-
-def _runs(connection: sqlite3.Connection) -> list[Tables]:
-    runs: defaultdict[str, dict[str, tuple[str, frozenset[str]]]] = defaultdict(dict)
-    names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-    for (name,) in names.fetchall():
-        found = _NAME.fullmatch(str(name))
-        if found:
-            columns = connection.execute(f"PRAGMA table_info({_quoted(name)})").fetchall()
-            runs[found[2] or ""][found[1]] = name, frozenset(str(row[1]) for row in columns)
-    return list(runs.values())
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+        found = [_collected(connection, run, source) for run in find_runs(connection)]
+        return [one for one in found if one is not None]
 
 
 def _rows(
-    connection: sqlite3.Connection, run: Tables, what: str, columns: Sequence[str]
+    connection: sqlite3.Connection, run: Run, what: str, columns: Sequence[str]
 ) -> Iterator[tuple[Any, ...]]:
     """Rows of a table; of columns that it lacks null. None where there is no table."""
-    if what not in run:
+    table = run.get(what)
+    if table is None:
         return iter(())
-    name, known = run[what]
-    chosen = ", ".join(_quoted(column) if column in known else "NULL" for column in columns)
+    chosen = ", ".join(table.column(column, "t") for column in columns)
     # Values that were sampled over time belong to a sample, not to a dispatch.
-    where = " WHERE sample_id IS NULL" if "sample_id" in known else ""
-    return connection.execute(f"SELECT {chosen} FROM {_quoted(name)}{where}")
+    where = " WHERE sample_id IS NULL" if table.has("sample_id") else ""
+    return connection.execute(f"SELECT {chosen} FROM {table.sql('t')}{where}")
 
 
-def _collected(connection: sqlite3.Connection, run: Tables, source: Source) -> Collected | None:
+def _collected(connection: sqlite3.Connection, run: Run, source: Source) -> Collected | None:
     values = [
         row for row in _rows(connection, run, "pmc_event", _VALUES)
         if isinstance(row[2], (int, float)) and abs(row[2]) < np.inf
     ]  # fmt: skip
     if not values:
         return None
-    if not run.get("kernel_dispatch", ("", frozenset()))[1].issuperset(_DISPATCHES[:2]):
+    if run.get("kernel_dispatch", *_DISPATCHES[:2]) is None:
         advice = "update commscope, or convert it with rocpd convert --output-format csv"
         raise CorruptTrace(f"{source.label}: its dispatches are not of a known schema; {advice}")
     by_event = {row[0]: row for row in _rows(connection, run, "kernel_dispatch", _DISPATCHES)
@@ -90,14 +69,14 @@ def _collected(connection: sqlite3.Connection, run: Tables, source: Source) -> C
 
 def _joined(
     connection: sqlite3.Connection,
-    run: Tables,
+    run: Run,
     by_event: Mapping[Any, tuple[Any, ...]],
     values: Sequence[tuple[Any, ...]],
 ) -> Collected:
-    event, events = _places(row[0] for row in values)
+    event, events = places(row[0] for row in values)
     dispatches = [by_event[key] for key in events]
-    kernel, kernels = _places(row[1] for row in dispatches)
-    counter, counters = _places(row[1] for row in values)
+    kernel, kernels = places(row[1] for row in dispatches)
+    counter, counters = places(row[1] for row in values)
     symbols = _rows(connection, run, "info_kernel_symbol", ("id", "display_name", "kernel_name"))
     called = {key: shown or mangled for key, shown, mangled in symbols}
     meant = dict(_rows(connection, run, "info_pmc", ("id", "name")))
@@ -113,30 +92,15 @@ def _joined(
     )
 
 
-def _places(keys: Iterable[Any]) -> tuple[Int64, list[Any]]:
-    """The place of each key among the distinct ones."""
-    places: dict[Any, int] = {}
-    codes = [places.setdefault(key, len(places)) for key in keys]
-    return np.array(codes, np.int64), list(places)
-
-
 def _length(start: Any, end: Any) -> float:
     known = isinstance(start, int) and isinstance(end, int) and end > start
     return float(end - start) if known else np.nan
 
 
 def _agents(
-    connection: sqlite3.Connection, run: Tables, used: set[Any]
+    connection: sqlite3.Connection, run: Run, used: set[Any]
 ) -> Iterator[Mapping[str, Any]]:
     columns = ("id", "type", "name", "product_name", "extdata")
     for key, kind, name, product, more in _rows(connection, run, "info_agent", columns):
         if key in used:
-            yield {**_document(more), "type": kind, "name": name, "product_name": product}
-
-
-def _document(text: Any) -> dict[str, Any]:
-    try:
-        found = json.loads(text) if isinstance(text, (str, bytes)) else {}
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+            yield {**json_object(more), "type": kind, "name": name, "product_name": product}

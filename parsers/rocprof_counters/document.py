@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from commscope.columns import Int64
 from commscope.errors import CorruptTrace
 from commscope.parsers.base import Progress
 from commscope.parsers.opening import Blocks, Source, open_blocks
 from commscope.parsers.rocprof_counters.agents import facts_of_agents
-from commscope.parsers.rocprof_counters.collected import Collected
-from commscope.parsers.rocprof_counters.sections import (
+from commscope.parsers.rocprof_counters.collected import Collected, places
+from commscope.parsers.rocprof_sections import (
     AGENTS,
     BETWEEN,
     COUNTERS,
@@ -25,6 +24,7 @@ from commscope.parsers.rocprof_counters.sections import (
     Piece,
     pieces_of,
 )
+from commscope.wording import counted
 
 _BLANK = b", \t\r\n"
 
@@ -81,7 +81,7 @@ def read_document(source: Source, progress: Progress) -> list[Collected]:
     processes: list[_Process] = []
     piece = None
     with open_blocks(source) as blocks:
-        for piece in pieces_of(_reporting(blocks, source, progress)):
+        for piece in pieces_of(_reporting(blocks, source, progress), source.label):
             if piece.section == PROCESS or not processes:
                 processes.append(_Process(source.label))
             processes[-1].add(piece)
@@ -155,22 +155,24 @@ class _Process:
 
     def collected(self) -> Collected:
         """The columns, with names for ids; those without a name are called by their number."""
-        kernel, kernels = _named(self.kernel, self.kernels, "kernel")
-        counter, counters = _named(self.counter, self.counters, "counter")
+        kernel, kernels = places(self.kernel)
+        counter, counters = places(self.counter)
         length = np.array(self.length, np.float64)
         used = [agent for agent in self.agents if _handle(agent) in self.agent]
         value, dispatch = np.array(self.value, np.float64), np.array(self.dispatch, np.int64)
         finite = np.isfinite(value)
         return Collected(
-            kernels, counters, kernel, np.where(length > 0, length, np.nan),
+            [self.kernels.get(key) or f"kernel {key}" for key in kernels],
+            [self.counters.get(key) or f"counter {key}" for key in counters],
+            kernel, np.where(length > 0, length, np.nan),
             dispatch[finite], counter[finite], value[finite],
             facts_of_agents(used), tuple(self._damage()),
         )  # fmt: skip
 
     def _damage(self) -> Iterator[str]:
         if self.lost:
-            dispatches = "dispatch is" if self.lost == 1 else "dispatches are"
-            yield f"{self.label}: {self.lost:,} {dispatches} damaged and not counted; record again"
+            dispatches = counted(self.lost, "dispatch is", "dispatches are")
+            yield f"{self.label}: {dispatches} damaged and not counted; record again"
         if self.is_cut:
             yield f"{self.label}: ends within its counters; copy it again"
 
@@ -186,13 +188,6 @@ def _decoded(text: bytes, decoder: msgspec.json.Decoder[list[_Item]]) -> list[_I
 def _name(symbol: _Symbol) -> str:
     """The name as it is shown, else as it was compiled."""
     return symbol.formatted_kernel_name or symbol.kernel_name.removesuffix(".kd")
-
-
-def _named(ids: list[int], names: dict[int, str], what: str) -> tuple[Int64, list[str]]:
-    """The place of each id among the names of all of them."""
-    places = {key: place for place, key in enumerate(dict.fromkeys(ids))}
-    codes = np.array([places[key] for key in ids], np.int64)
-    return codes, [names.get(key) or f"{what} {key}" for key in places]
 
 
 def _handle(agent: dict[str, Any]) -> Any:

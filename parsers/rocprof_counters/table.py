@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from commscope import wording
 from commscope.columns import Int64
-from commscope.parsers.omniperf.columns import Columns, Float64, coded, read_columns, words_of
-from commscope.parsers.omniperf.kinds import header
 from commscope.parsers.rocprof_counters.collected import Collected
+from commscope.parsers.whole_csv import Columns, Float64, coded, header, read_columns, words_of
 
 _NEEDED = ("dispatch_id", "kernel_name", "counter_name", "counter_value")
 #: ROCm 6.2 tells no times; the process is missing where other tools write the table.
@@ -62,8 +62,10 @@ def _lengths(found: Columns, names: Mapping[str, str]) -> Float64:
 
 
 def _torn(label: str, torn: int) -> list[str]:
-    rows = "row is" if torn == 1 else "rows are"
-    return [f"{label}: {torn:,} {rows} torn and not counted; copy the file again"] if torn else []
+    if not torn:
+        return []
+    rows = wording.counted(torn, "row is", "rows are")
+    return [f"{label}: {rows} torn and not counted; copy the file again"]
 
 
 def read_agents(data: bytes) -> list[dict[str, str]]:

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from commscope.parsers.base import Confidence, Match, Progress, Reading
+from commscope.parsers.counter_names import counters_of_rocprof
 from commscope.parsers.csv_columns import counters_in, header_of
-from commscope.parsers.omniperf.kinds import counters_of_rocprof
 from commscope.parsers.opening import Source
 from commscope.parsers.rocprof_v1.reader import KERNEL_COLUMNS, is_database, is_json, read_run
 

@@ -18,7 +18,6 @@ from commscope.parsers.device_tables import (
     no_activities,
     no_calls,
 )
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.opening import Source
 from commscope.parsers.placing import UNKNOWN
 from commscope.parsers.rocprof_domains import kinds_of_calls
@@ -26,6 +25,7 @@ from commscope.parsers.rocprof_process import Process
 from commscope.parsers.rocprof_v1.recorded import FORMAT, Recorded, copy_names, kernel_names
 from commscope.parsers.sqlite_fetch import Fetched, Query, fetch
 from commscope.parsers.sqlite_file import open_database
+from commscope.parsers.words import Words
 
 #: Columns that all tables of rocprof have, by meaning.
 _COLUMNS = {"name": "Name", "start": "BeginNs", "end": "EndNs", "pid": "pid", "thread": "tid"}

@@ -13,12 +13,13 @@ from commscope.columns import NONE, Int64
 from commscope.errors import CorruptTrace
 from commscope.parsers.base import Health, Input, Progress
 from commscope.parsers.device_tables import COPY, KERNEL, Activities, Calls
-from commscope.parsers.kineto.rows import Words, integers
+from commscope.parsers.integers import integers
 from commscope.parsers.opening import Source, open_blocks
 from commscope.parsers.placing import UNKNOWN
 from commscope.parsers.rocprof_domains import kinds_of_calls
 from commscope.parsers.rocprof_process import Process
 from commscope.parsers.rocprof_v1.recorded import FORMAT, Recorded, copy_names, kernel_names
+from commscope.parsers.words import Words
 
 #: Sections: what a process id of the document stands for.
 _MARKERS, _COPIES, _HIP, _HSA = 0, 1, 2, 3

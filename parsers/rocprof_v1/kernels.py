@@ -10,11 +10,11 @@ from commscope.parsers.base import Health, Input, Progress
 from commscope.parsers.csv_columns import Wanted, read_columns
 from commscope.parsers.device_tables import KERNEL, Activities, no_calls
 from commscope.parsers.gpu_grids import workgroups
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.opening import Source
 from commscope.parsers.placing import UNKNOWN
 from commscope.parsers.rocprof_process import Process
 from commscope.parsers.rocprof_v1.recorded import FORMAT, Recorded, kernel_names
+from commscope.parsers.words import Words
 
 _WANTED = Wanted(
     {"KernelName"}, {"gpu-id", "queue-id", "pid", "tid", "grd", "wgr", "BeginNs", "EndNs"}

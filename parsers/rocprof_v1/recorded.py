@@ -10,9 +10,9 @@ import numpy as np
 
 from commscope.columns import NONE, Int64
 from commscope.parsers.base import Health, Input
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.rocprof_names import copy_name
 from commscope.parsers.rocprof_process import Process
+from commscope.parsers.words import Words
 
 FORMAT = "rocprof_v1"
 _SUFFIX = re.compile(r"(?: \[clone \.kd\]|\.kd)$")

@@ -13,11 +13,11 @@ from commscope.errors import CorruptTrace
 from commscope.parsers.base import Companion, Facts, Health, Input, Progress, Reading
 from commscope.parsers.csv_columns import CsvColumns, Wanted, header_of, read_columns
 from commscope.parsers.device_tables import joined, no_activities, no_calls
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.opening import Source, read_head
 from commscope.parsers.rocprof_process import Process, tables_of
 from commscope.parsers.rocprof_v2.files import CALLS, COPIES, KERNELS, RANGES, kind_of
 from commscope.parsers.rocprof_v2.rows import calls_of, copies_of, kernels_of, ranges_of
+from commscope.parsers.words import Words
 
 FORMAT = "rocprof_v2"
 _WANTED = Wanted(

@@ -8,10 +8,10 @@ from commscope.columns import NONE, Int64
 from commscope.parsers.csv_columns import CsvColumns
 from commscope.parsers.device_tables import COPY, HOST_KINDS, KERNEL, Activities, Calls
 from commscope.parsers.gpu_grids import workgroups
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.placing import UNKNOWN
 from commscope.parsers.rocprof_domains import kinds_of_calls
 from commscope.parsers.rocprof_v1.recorded import copy_names, kernel_names
+from commscope.parsers.words import Words
 
 
 def kernels_of(table: CsvColumns, words: Words) -> Activities:

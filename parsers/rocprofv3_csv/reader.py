@@ -10,7 +10,6 @@ import pyarrow as pa
 from commscope.errors import CorruptTrace
 from commscope.parsers.base import Companion, Facts, Progress, Reading
 from commscope.parsers.device_tables import joined, no_activities, no_calls
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.opening import Source
 from commscope.parsers.rocprof_process import Process, tables_of
 from commscope.parsers.rocprofv3_csv.agents import Agents, agents_of
@@ -18,6 +17,7 @@ from commscope.parsers.rocprofv3_csv.files import AGENTS, CALLS, COPIES, KERNELS
 from commscope.parsers.rocprofv3_csv.rows import calls_of, copies_of, kernels_of
 from commscope.parsers.rocprofv3_csv.separate import by_process, of_one_process, of_one_run
 from commscope.parsers.rocprofv3_csv.table import CsvRows, read_rows
+from commscope.parsers.words import Words
 
 
 def read_group(source: Source, progress: Progress) -> Iterator[Reading]:

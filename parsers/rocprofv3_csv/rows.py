@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from commscope.columns import NONE, Int64, codes, int64
 from commscope.parsers.device_tables import COPY, HOST_KINDS, KERNEL, Activities, Calls
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.placing import NO_GPU, UNKNOWN
 from commscope.parsers.rocprof_names import call_kind, copy_name, is_to_host
 from commscope.parsers.rocprofv3_csv.agents import Agents
 from commscope.parsers.rocprofv3_csv.sizes import WORKGROUPS
+from commscope.parsers.words import Words
 
 
 def kernels_of(rows: pa.Table, agents: Agents, words: Words) -> Activities:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from commscope.parsers.placing import NO_GPU
-
-_GPU = 2
+from commscope.parsers.rocprof_agents import is_gpu
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ def agents_of(listed: Any) -> Agents:
         for entry in (listed if isinstance(listed, list) else [])
         if isinstance(entry, dict) and (handle := _handle(entry)) is not None
     }
-    gpus = [handle for handle, entry in agents.items() if entry.get("type") == _GPU]
+    gpus = [handle for handle, entry in agents.items() if is_gpu(entry)]
     gpus.sort(key=lambda handle: _number(agents[handle], "node_id"))
     names = [_text(agents[gpu], "product_name") or _text(agents[gpu], "name") for gpu in gpus]
     return Agents(

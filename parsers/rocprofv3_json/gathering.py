@@ -9,8 +9,9 @@ from typing import TypeVar
 import msgspec
 
 from commscope.columns import Int64
+from commscope.parsers.batches import Columns
 from commscope.parsers.gpu_grids import workgroups
-from commscope.parsers.kineto.rows import Columns, integers
+from commscope.parsers.integers import integers
 from commscope.parsers.rocprofv3_json.records import (
     Call,
     Copy,

@@ -9,12 +9,12 @@ import numpy as np
 
 from commscope.columns import NONE, Int64
 from commscope.parsers.device_tables import COPY, HOST_KINDS, KERNEL, Activities, Calls, joined
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.placing import NO_GPU, UNKNOWN
 from commscope.parsers.rocprof_names import call_kind, copy_name
 from commscope.parsers.rocprof_process import Process
 from commscope.parsers.rocprofv3_json.agents import Agents
 from commscope.parsers.rocprofv3_json.gathering import Gathered
+from commscope.parsers.words import Words
 
 _RUNTIME = HOST_KINDS.index("runtime")
 

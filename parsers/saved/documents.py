@@ -4,7 +4,7 @@
     0000.reading.json                   one reading without its tables, for each of which there is
     0000.events.parquet  .host  .collectives        one file
     logs.json  logs.comms.parquet ...   the logs of the job, one file a table that has rows
-    0000.topology.json                  one file on the topology of a host
+    topology.0000.json                  one file on the topology of a host
 
 A run may lie in a folder of any name or in an archive; several lie in a folder each.
 """
@@ -17,9 +17,11 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 import msgspec
+import pyarrow as pa
 
 from commscope.errors import CorruptTrace
-from commscope.parsers.base import Companion, Facts, Health, Input
+from commscope.parsers.base import Companion, Facts, Health, Input, Reading
+from commscope.parsers.opening import Source, read_head
 
 RUN_SCHEMA = "commscope.run/1"
 READING_SCHEMA = "commscope.reading/1"
@@ -29,6 +31,7 @@ RUN_FILE = "run.json"
 LOGS_FILE = "logs.json"
 READING = "reading.json"
 READING_TABLES = ("events", "host", "collectives")
+_LOG_TABLE = re.compile(r"logs\.[a-z_]{1,40}\.parquet")
 _PART = re.compile(
     rf"(.*?)\.({re.escape(READING)}|(?:{'|'.join(READING_TABLES)})\.parquet)", re.DOTALL
 )
@@ -50,14 +53,32 @@ class TableStamp:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingDocument:
+class Described:
     """A reading without its tables."""
 
-    schema: str
     input: Input
     facts: Facts
     health: Health
     companions: tuple[Companion, ...]
+
+    @classmethod
+    def of(cls, reading: Reading) -> Described:
+        """All but the tables of a reading."""
+        return cls(reading.input, reading.facts, reading.health, reading.companions)
+
+    def with_tables(self, events: pa.Table, host: pa.Table, collectives: pa.Table) -> Reading:
+        """The reading that has these tables."""
+        return Reading(
+            self.input, self.facts, self.health, events, host, collectives, self.companions
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingDocument:
+    """A reading, and what tells that its tables are those that were written."""
+
+    schema: str
+    reading: Described
     tables: dict[str, TableStamp]
 
 
@@ -70,16 +91,35 @@ class SavedNote:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedNames:
+    """A regular expression of the user, to be shown, and all names of the run that it fits."""
+
+    pattern: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedGroups:
+    """The same of process groups: name and description of each."""
+
+    pattern: str
+    groups: tuple[tuple[str | None, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SavedOptions:
-    """What the user said about the traces; what is null or empty was not said."""
+    """What the user said about the traces; what is null or empty was not said.
+
+    Of regular expressions only what they fit is used again: one that another wrote may never end.
+    """
 
     ranks: dict[int, str] = field(default_factory=dict)  #: rank -> file
     capture: int | str | None = None
     steps: str | None = None
     skip_first: int = 0
-    step_marker: str | None = None
-    patterns: dict[str, tuple[str, ...]] = field(default_factory=dict)  #: class or family
-    roles: dict[str, str] = field(default_factory=dict)  #: name -> regex
+    step_marker: SavedNames | None = None  #: of annotations
+    patterns: dict[str, tuple[SavedNames, ...]] = field(default_factory=dict)  #: class or family
+    roles: dict[str, SavedGroups] = field(default_factory=dict)  #: by name of the role
 
 
 NO_OPTIONS = SavedOptions()
@@ -155,6 +195,20 @@ def part_of(label: str) -> tuple[str, str] | None:
     """The name of a reading, and which of its files this is: a table, or ``READING``."""
     found = _PART.fullmatch(label)
     return (found[1], found[2].removesuffix(".parquet")) if found else None
+
+
+def is_log_table(label: str) -> bool:
+    """Whether a file is named like a table of saved logs."""
+    return _LOG_TABLE.fullmatch(label.rpartition("/")[2]) is not None
+
+
+def is_document(source: Source, name: str, schema: str) -> bool:
+    """Whether a file has this name and begins as documents of the schema, of any version, do.
+
+    Raises UsageError where the system does not let us read it.
+    """
+    is_named = source.label.rpartition("/")[2] == name
+    return is_named and family_in(read_head(source)) == schema.partition("/")[0]
 
 
 def family_in(head: bytes) -> str | None:

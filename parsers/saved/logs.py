@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
 
-from commscope.columns import NONE, codes, int64, nullable
+from commscope.columns import NONE, codes, int64, nullable, with_column
 from commscope.errors import CorruptTrace
 from commscope.log_schema import LOG_TABLES
 from commscope.parsers.bounded import read_whole
-from commscope.parsers.opening import Source, read_head
+from commscope.parsers.opening import Source
 from commscope.parsers.rccl_log.reader import LogFile, LogProcess, Logs
 from commscope.parsers.rccl_log.records import Counts
 from commscope.parsers.saved.documents import (
@@ -29,12 +28,12 @@ from commscope.parsers.saved.documents import (
     TableStamp,
     document_bytes,
     document_of,
-    family_in,
+    is_document,
+    is_log_table,
 )
 from commscope.parsers.saved.tables import MOST_BYTES as MOST_TABLE_BYTES
 from commscope.parsers.saved.tables import parquet_of, stamp_of, table_in
-
-_PART = re.compile(rf"{re.escape(LOGS_FILE)}|logs\.[a-z_]{{1,40}}\.parquet")
+from commscope.wording import distinct_names
 
 
 def log_files(logs: Logs) -> dict[str, bytes]:
@@ -59,13 +58,12 @@ def log_files(logs: Logs) -> dict[str, bytes]:
 
 def is_part(source: Source) -> bool:
     """Whether a file is named like one of saved logs."""
-    return _PART.fullmatch(source.label.rpartition("/")[2]) is not None
+    return source.label.rpartition("/")[2] == LOGS_FILE or is_log_table(source.label)
 
 
 def is_saved_log(source: Source) -> bool:
     """Whether a file is the document of saved logs; raises UsageError where it is unreadable."""
-    is_named = source.label.rpartition("/")[2] == LOGS_FILE
-    return is_named and family_in(read_head(source)) == LOGS_SCHEMA.partition("/")[0]
+    return is_document(source, LOGS_FILE, LOGS_SCHEMA)
 
 
 def read_logs(source: Source, beside: Sequence[Source]) -> Logs:
@@ -92,7 +90,7 @@ def read_logs(source: Source, beside: Sequence[Source]) -> Logs:
     )  # fmt: skip
 
 
-def together(parts: Sequence[Logs]) -> Logs:
+def one_job(parts: Sequence[Logs]) -> Logs:
     """The logs of several nodes as those of one job; files of one name get names of their own."""
     if len(parts) == 1:
         return parts[0]
@@ -112,13 +110,12 @@ def together(parts: Sequence[Logs]) -> Logs:
 
 
 def _named_apart(parts: Sequence[Logs]) -> list[Logs]:
-    times: Counter[str] = Counter()
-    named = []
-    for part in parts:
-        times.update(file.file for file in part.files)
-        new = {it.file: f"{it.file} ({times[it.file]})" for it in part.files if times[it.file] > 1}
-        named.append(_renamed(part, new) if new else part)
-    return named
+    files = [[file.file for file in part.files] for part in parts]
+    distinct = iter(distinct_names([file for names in files for file in names]))
+    return [
+        _renamed(part, dict(zip(names, islice(distinct, len(names)))))
+        for part, names in zip(parts, files)
+    ]
 
 
 def _renamed(logs: Logs, new: Mapping[str, str]) -> Logs:
@@ -133,10 +130,9 @@ def _renamed(logs: Logs, new: Mapping[str, str]) -> Logs:
 
 def _with_files(table: pa.Table, new: Mapping[str, str]) -> pa.Table:
     rows, words = codes(table, "file")
-    at = table.schema.get_field_index("file")
     named = pa.array([new.get(word, word) for word in words], pa.string())
     column = pa.DictionaryArray.from_arrays(pa.array(rows, pa.int32()), named)
-    return table.set_column(at, table.schema.field(at), column)
+    return with_column(table, "file", column)
 
 
 def _table_file(name: str) -> str:
@@ -172,6 +168,4 @@ def _moved(table: pa.Table, rows: int) -> pa.Table:
     if "comm" not in table.column_names:
         return table
     comm = int64(table, "comm")
-    at = table.schema.get_field_index("comm")
-    moved = nullable(np.where(comm == NONE, NONE, comm + rows))
-    return table.set_column(at, table.schema.field(at), moved)
+    return with_column(table, "comm", nullable(np.where(comm == NONE, NONE, comm + rows)))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from commscope.parsers.base import Confidence, Match, Progress, Reading
 from commscope.parsers.opening import Source
-from commscope.parsers.saved.documents import READING_SCHEMA, family_in, part_of
+from commscope.parsers.saved.documents import (
+    READING_SCHEMA,
+    family_in,
+    is_log_table,
+    part_of,
+)
 
 _PARQUET = b"PAR1"
-_LOG_TABLE = re.compile(r"(?:.*/)?logs\.[a-z_]{1,40}\.parquet", re.DOTALL)
 _LOGS = "the logs of a saved run"
 _BESIDE = {"commscope.run": "the manifest of a saved run", "commscope.logs": _LOGS}
 
@@ -31,7 +34,7 @@ class SavedParser:
             return Match(Confidence.MARKER, f"is of the schema {family}", unread=_BESIDE[family])
         if head.startswith(_PARQUET) and part_of(source.label) is not None:
             return Match(Confidence.STRUCTURE, "is a table named like one of a saved run")
-        if head.startswith(_PARQUET) and _LOG_TABLE.fullmatch(source.label):
+        if head.startswith(_PARQUET) and is_log_table(source.label):
             reason = "is a table named like one of the logs of a saved run"
             return Match(Confidence.STRUCTURE, reason, unread=_LOGS)
         return Match(Confidence.NONE, "is of no saved run")

@@ -16,6 +16,7 @@ from commscope.parsers.saved.documents import (
     READING,
     READING_SCHEMA,
     READING_TABLES,
+    Described,
     ReadingDocument,
     document_bytes,
     document_of,
@@ -35,9 +36,7 @@ def reading_files(reading: Reading, name: str) -> dict[str, bytes]:
     stamps = {
         table: stamp_of(rows, files[f"{name}.{table}.parquet"]) for table, rows in tables.items()
     }
-    document = ReadingDocument(
-        READING_SCHEMA, reading.input, reading.facts, reading.health, reading.companions, stamps
-    )
+    document = ReadingDocument(READING_SCHEMA, Described.of(reading), stamps)
     return {**files, f"{name}.{READING}": document_bytes(document)}
 
 
@@ -61,9 +60,7 @@ def read_reading(source: Source, progress: Progress) -> Reading:
         for name in READING_TABLES
     }
     _require_events(tables, label)
-    return Reading(
-        document.input, document.facts, document.health, **tables, companions=document.companions
-    )
+    return document.reading.with_tables(**tables)
 
 
 def _parts(sources: Iterable[Source]) -> dict[str, Source]:

@@ -11,7 +11,6 @@ from commscope.errors import CorruptTrace, FormatError, SchemaError
 from commscope.parsers.saved.documents import TableStamp
 from commscope.schema import conform
 
-MAGIC = b"PAR1"
 #: What a file may hold at most, as stored and as tables: traces of this size were never seen.
 MOST_BYTES = 8 << 30
 MOST_ROWS = 1 << 30

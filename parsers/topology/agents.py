@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from commscope.parsers.rocprof_agents import is_gpu
 from commscope.parsers.topology.rows import Row, Rows
 from commscope.parsers.topology.values import gfx_of, integer, long_integer, text_of, weight_of
 
 TOOL = "rocprofv3"
 
-_GPU = (2, "GPU")
 #: Types of links of the KFD; links of CPUs (HyperTransport is 1, QPI is 5) join no GPUs.
 _KINDS = {2: "pcie", 11: "xgmi"}
 #: The driver weighs a link of xGMI by so much a hop.
@@ -29,7 +29,7 @@ def rows_of_agents(agents: Iterable[Agent], host: str | None) -> Rows:
     gpus = {
         node: agent
         for agent in agents
-        if agent.get("type") in _GPU and (node := integer(agent.get("node_id"))) is not None
+        if is_gpu(agent) and (node := integer(agent.get("node_id"))) is not None
     }
     for number, (node, agent) in enumerate(sorted(gpus.items())):
         rows.device(node, hip_index=number, hsa_node=node, **_values(agent))

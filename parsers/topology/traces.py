@@ -6,7 +6,6 @@ reads it as one: here it holds no topology.
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections import defaultdict
@@ -17,11 +16,12 @@ from typing import Any
 import msgspec
 
 from commscope.errors import CommscopeError
+from commscope.parsers.json_text import json_object
 from commscope.parsers.opening import Source, is_packed, open_blocks
-from commscope.parsers.rocpd.layout import Run, find_runs
-from commscope.parsers.rocprof_counters.files import Form, form_of
-from commscope.parsers.rocprof_counters.sections import AGENTS, PROCESS, pieces_of
-from commscope.parsers.sqlite_file import open_database
+from commscope.parsers.rocpd_layout import Run, find_runs
+from commscope.parsers.rocprof_forms import Form, form_of
+from commscope.parsers.rocprof_sections import AGENTS, PROCESS, pieces_of
+from commscope.parsers.sqlite_file import connect, open_database
 from commscope.parsers.topology.agents import rows_of_agents
 from commscope.parsers.topology.rows import Rows, TopologyFile
 
@@ -50,7 +50,7 @@ def _of_document(source: Source) -> list[Rows]:
     """Of several processes in a document the first one tells: they ran on one host."""
     host = None
     with open_blocks(source) as blocks:
-        for piece in pieces_of(blocks):
+        for piece in pieces_of(blocks, source.label):
             if piece.section == PROCESS:
                 host = _host_in(piece.text)
             elif piece.section == AGENTS:
@@ -60,7 +60,7 @@ def _of_document(source: Source) -> list[Rows]:
 
 def _host_in(text: bytes) -> str | None:
     found = _NODE.search(text)
-    name = _document(found[1]).get("hostname") if found else None
+    name = json_object(found[1]).get("hostname") if found else None
     return name if isinstance(name, str) else None
 
 
@@ -83,8 +83,7 @@ def _opened(source: Source) -> Iterator[sqlite3.Connection | None]:
     """The database, without a look at all of it; null where that cannot be had."""
     path = source.path
     if path is not None and source.extent is None and not is_packed(path):
-        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-        with closing(sqlite3.connect(uri, uri=True)) as connection:
+        with closing(connect(path)) as connection:
             yield connection
     elif source.size is not None and source.size <= _MOST_PACKED:
         with open_database(source, lambda _done, _total: None) as database:
@@ -100,17 +99,9 @@ def _of_run(connection: sqlite3.Connection, run: Run) -> list[Rows]:
     hosts = dict(connection.execute(f"SELECT id, hostname FROM {nodes.sql('t')}")) if nodes else {}
     by_node: defaultdict[Any, list[dict[str, Any]]] = defaultdict(list)
     for node, text in connection.execute(f"SELECT nid, extdata FROM {agents.sql('t')}"):
-        by_node[node].append(_document(text))
+        by_node[node].append(json_object(text))
     return [rows_of_agents(listed, _text(hosts.get(node))) for node, listed in by_node.items()]
 
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _document(text: Any) -> dict[str, Any]:
-    try:
-        found = json.loads(text) if isinstance(text, (str, bytes)) else {}
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}

@@ -35,7 +35,7 @@ def test_json_says_what_it_is(call) -> None:
 
 def test_the_name_of_the_file_says_the_format(runs, call, tmp_path: Path) -> None:
     assert call("compare", *runs, "-o", tmp_path / "out.md").code == 0
-    assert (tmp_path / "out.md").read_text().startswith("<!-- commscope compare -->")
+    assert (tmp_path / "out.md").read_text().startswith("<!-- commscope:compare -->")
 
 
 def test_html_is_written(runs, call, tmp_path: Path) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import commscope
 from commscope import Report, sample_traces
+from commscope.report.explained import explain_metric
 from commscope.report.metrics import METRICS, metric_named
+from commscope.report.model import ReportTable
 
 RUN = sample_traces.path("ddp_shm")
 
@@ -61,10 +65,45 @@ def test_metric_of_a_run(call: Any, report: Report) -> None:
 
 def test_what_is_left_out_has_numbers(call: Any) -> None:
     text = call("explain", "step_ns", RUN).out
-    assert "  2 open steps of 6 in this run\n" in text
-    assert (
-        "  0 of 12 collectives of this run are not matched\n" in call("explain", "busbw", RUN).out
+    assert "  2 of 6 steps of ranks in this run are open\n" in text
+    assert "Left out in this run" not in call("explain", "busbw", RUN).out
+
+
+def _left_out(name: str, report: Report) -> tuple[str, ...]:
+    metric = metric_named(name)
+    assert metric is not None
+    return explain_metric(metric, report).leaves_out[len(metric.leaves_out) :]
+
+
+def test_collectives_without_match_are_counted(report: Report) -> None:
+    first, *rest = report.collectives
+    rows = [{**first, "matched": first["matched"] - 2}, *rest]
+    table = ReportTable(pa.Table.from_pylist(rows, schema=report.collectives.arrow.schema))
+    found = replace(report, collectives=table)
+    assert _left_out("skew_ns", found) == ("2 of 12 collectives of this run are not matched",)
+    assert _left_out("compute_ns", found) == ()
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_open_steps_are_told_where_only_closed_ones_count(metric: Any, report: Report) -> None:
+    of_closed = any("open steps" in words for words in metric.leaves_out)
+    assert metric.of_closed_steps == of_closed
+    assert _left_out(metric.name, report)[:1] == (
+        ("2 of 6 steps of ranks in this run are open",) if of_closed else ()
     )
+
+
+@pytest.mark.parametrize(
+    ("skews", "middle", "longest"), [((1, 9, 3), 3, 9), ((1, 4, 9, 3), 3.5, 9), ((), None, None)]
+)
+def test_skew(
+    report: Report, skews: tuple[int, ...], middle: float | None, longest: int | None
+) -> None:
+    metric = metric_named("skew")
+    assert metric is not None
+    table = ReportTable(pa.table({"skew_ns": pa.array(skews, pa.int64())}))
+    values = [one.value for one in metric.values(replace(report, instances=table))]
+    assert values == [middle, longest]
 
 
 def test_rule_and_finding_of_a_run(call: Any, report: Report) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -149,6 +150,48 @@ def test_what_is_wrong_is_told_each_time(analyses: list[None], run: Path, refuse
         file.write_text("no trace")
     first = refused(3, "analyze", run)
     assert refused(3, "analyze", run) == first
+    assert len(analyses) == 2
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xc1", b"\x80", b"no report"])
+def test_bytes_that_hold_no_report_are_made_anew(
+    analyses: list[None], run: Path, call: Any, monkeypatch: pytest.MonkeyPatch, damage: bytes
+) -> None:
+    first = call("analyze", run)
+    monkeypatch.setattr(CachedReports, "get", lambda *_: damage)
+    assert call("analyze", run) == first
+    assert len(analyses) == 2
+
+
+def test_table_that_cannot_be_read_is_made_anew(
+    analyses: list[None], run: Path, call: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = call("analyze", run)
+    kept = CachedReports.get
+
+    def damaged(reports: CachedReports, key: Any) -> bytes:
+        data = kept(reports, key)
+        assert data is not None
+        return data.replace(b"\xff\xff\xff\xff", b"\xff\xff\xff\x00")
+
+    monkeypatch.setattr(CachedReports, "get", damaged)
+    assert call("analyze", run) == first
+    assert len(analyses) == 2
+
+
+def test_report_that_cannot_be_encoded_is_shown_and_not_kept(
+    analyses: list[None], run: Path, call: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    analyzed = reporting._analyzed
+
+    def with_lone_surrogate(*given: Any, **options: Any) -> Any:
+        report = analyzed(*given, **options)
+        return replace(report, notes=(*report.notes, "a file called \udcff"))
+
+    monkeypatch.setattr(reporting, "_analyzed", with_lone_surrogate)
+    first = call("analyze", run)
+    assert first.code == 0
+    assert call("analyze", run) == first
     assert len(analyses) == 2
 
 

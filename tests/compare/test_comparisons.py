@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from builders import TraceBuilder
-from compared import cause, comparison, write_ddp
+from compared import cause, comparison, run_of, write_ddp
 from small_run import GEMM, add_step, trace, write_run
 from support import case
 
@@ -49,6 +50,23 @@ def test_the_straggler_is_named() -> None:
     assert "12.0 ms and 27.4 ms (+15.4 ms)" in found.verdict
     assert "Cannot judge" in found.verdict
     assert not found.is_significant
+
+
+def test_ranks_are_means_over_their_own_steps_and_over_runs(tmp_path: Path) -> None:
+    runs = [write_ddp(tmp_path / f"run{seed}", seed=seed, steps=6) for seed in (1, 2, 3)]
+    found = comparison(runs[:2], runs[2:])
+    assert [pair.rank for pair in found.ranks] == [0, 1]
+    for pair in found.ranks:
+        for sides, told in ((runs[:2], pair.base_ns), (runs[2:], pair.new_ns)):
+            assert told is not None
+            assert told["compute_ns"] == round(
+                fmean(_mean_compute(run, pair.rank) for run in sides)
+            )
+
+
+def _mean_compute(run: Path, rank: int) -> float:
+    rows = run_of(run).report.steps
+    return fmean(row["compute_ns"] for row in rows if row["rank"] == rank and not row["open"])
 
 
 def test_mended_it_is_less_late() -> None:
@@ -150,7 +168,7 @@ def test_hostile_names_are_inert(name: str, tmp_path: Path) -> None:
     found = comparison(tmp_path / "base", tmp_path / "new")
     texts = (found.to_text(), found.to_json(), found.to_markdown())
     assert all(line.isprintable() for text in texts for line in text.split("\n"))
-    markdown = texts[2].replace("<!-- commscope compare -->", "")
+    markdown = texts[2].replace("<!-- commscope:compare -->", "")
     assert len(markdown) < 65_536
     rows = [line for line in markdown.split("\n") if line.startswith("| ")]
     assert all("<img" not in row.replace("`<img src=x onerror=alert(1)>`", "") for row in rows)

@@ -19,7 +19,7 @@ from commscope.gate.words import (
     check_markdown,
     check_text,
 )
-from commscope.report.github import MOST_ANNOTATIONS
+from commscope.report.github import MOST_OF_A_KIND
 
 HOSTILE = "<img src=x onerror=alert(1)>|`\x1b[31m\u202e@me"
 
@@ -88,7 +88,7 @@ def test_annotations(slow: Check) -> None:
         "error title=step_ns.p50 > baseline + 5%25",
     ]
     many = check_run(run(), [parse(f"step_ns.p50 > {n}") for n in range(30)])
-    assert len(check_annotations(many).splitlines()) == MOST_ANNOTATIONS
+    assert len(check_annotations(many).splitlines()) == MOST_OF_A_KIND
 
 
 def test_names_from_outside_are_inert() -> None:

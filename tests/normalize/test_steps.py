@@ -123,5 +123,5 @@ def test_calls_of_the_host_have_steps_too() -> None:
 def test_ranks_without_steps_are_told() -> None:
     rows: list[Any] = [Gpu(40, 5, launched=12, rank=0), Gpu(40, 5, launched=12, rank=1)]
     found = trace(*rows, step(4, 10, 10, rank=0))
-    assert found.step_source.kind == "whole_trace"
+    assert found.step_source.kind == "annotation", "the closed steps are those of rank 0"
     assert any("rank 0: annotation, rank 1: whole_trace" in note.says for note in found.notes)

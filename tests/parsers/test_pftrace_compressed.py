@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,25 @@ def test_a_bomb_is_not_unpacked(tmp_path, plain, field, monkeypatch):
     told = "1 compressed packet is not read: larger than any profiler makes them"
     assert reading.health.notes == (told,)
     assert reading.health.bytes_lost >= len(bomb)
+
+
+@pytest.mark.parametrize("stored", [zlib.compress(b""), b"damaged"])
+def test_many_packets_with_nothing_inside_take_as_many_steps(tmp_path, plain, monkeypatch, stored):
+    """However many there are: what is kept of a block is not measured again for each."""
+    calls, count = Counter[str](), 2000
+
+    def measured(what: Any) -> int:
+        calls["len"] += 1
+        return len(what)
+
+    monkeypatch.setattr(compressed, "len", measured, raising=False)
+    trace = _Trace.FromString(plain.read_bytes())
+    for _ in range(count):
+        trace.packet.add().compressed_packets = stored
+    path = tmp_path / "b.pftrace"
+    path.write_bytes(trace.SerializeToString())
+    assert read_one(path).events.num_rows == 12
+    assert count <= calls["len"] < 20 * count
 
 
 def test_packets_compressed_twice_are_not_read(tmp_path, plain):

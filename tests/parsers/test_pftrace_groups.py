@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
 from format_writers.pftrace import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commscope.parsers.kineto.rows import Words
+from commscope.columns import NONE
+from commscope.parsers.pftrace import groups
 from commscope.parsers.pftrace.events import EventReader, Events
+from commscope.parsers.pftrace.filling import Filling
 from commscope.parsers.pftrace.groups import Grouper
 from commscope.parsers.pftrace.packets import Packets
 from commscope.parsers.pftrace.scan import Scanned, scan
 from commscope.parsers.pftrace.schema import message_class
 from commscope.parsers.pftrace.state import State
 from commscope.parsers.pftrace.walk import walk
+from commscope.parsers.words import Words
 
 _Trace = message_class("Trace")
 _NEVER = 1 << 40
@@ -117,6 +122,46 @@ def test_packets_of_one_shape_are_read_in_one_group():
     scanned, _, _ = _read(_trace(told), few=4)
     [group] = [group for block in scanned for group, _ in block.groups]
     assert len(group.packets) == 4
+
+
+def test_only_the_shapes_of_most_packets_are_looked_for(monkeypatch):
+    monkeypatch.setattr(groups, "MOST_SHAPES", 3)
+    tried = Counter[str]()
+
+    def take(self: Any, shape: Any, of: Any = groups._Sorting.take) -> int:
+        tried["shapes"] += 1
+        return int(of(self, shape))
+
+    monkeypatch.setattr(groups._Sorting, "take", take)
+    told = [
+        {"sequence": 1, "repeat": 4 + shape % 2, "event": {"notes": [], "kind": 1, "name": b"n"},
+         **({"clock": 6} if shape % 2 else {}), "timestamp": 1 << 7 * (shape // 2)}
+        for shape in range(4)
+    ]  # fmt: skip
+    notes = [{"notes": [(1, {"uint_value": 1})] * many, "kind": 1} for many in range(1, 30)]
+    told += [{"sequence": 1, "repeat": 2, "event": event} for event in notes]
+    data = _trace(told * 9)
+    scanned, _, _ = _read(data, few=2)
+    assert len(scanned) > 3
+    assert tried["shapes"] <= 6 * len(scanned)
+    assert sum(len(block.groups) for block in scanned) >= 2 * len(scanned)
+    _assert_same(data)
+
+
+def test_texts_by_number_are_read_where_numbers_are_wanted():
+    """Only the words that occur are looked at."""
+
+    class Unlisted(Words):
+        def __iter__(self) -> Any:
+            raise AssertionError
+
+    words = Unlisted()
+    state = State(words)
+    state.texts.add(0, {1: words["17"], 2: words["unused"], 3: words["no number"]})
+    filling = Filling(state, words, np.zeros(4, np.int64))
+    filling.put_ids("correlation", np.arange(3), np.array([1, 3, 9]))
+    filling.put_ids("correlation", np.empty(0, np.int64), np.empty(0, np.int64))
+    assert filling.columns["correlation"].tolist() == [17, NONE, NONE, NONE]
 
 
 @settings(max_examples=60)

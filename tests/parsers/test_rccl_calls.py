@@ -9,9 +9,9 @@ import pytest
 
 from commscope.columns import NONE
 from commscope.parsers.device_tables import KERNEL, Activities, Calls
-from commscope.parsers.kineto.rows import Words
 from commscope.parsers.rccl_arguments import Arguments
 from commscope.parsers.rccl_calls import collectives_of
+from commscope.parsers.words import Words
 
 _RCCL = "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)"
 #: Name, begin, end, correlation; on thread 1 unless a fifth tells another.

@@ -19,7 +19,7 @@ from one_file import read_file, read_one
 import commscope
 from commscope.cli.main import run
 from commscope.parsers.rocpd.environment import read_places
-from commscope.parsers.rocpd.layout import find_runs
+from commscope.parsers.rocpd_layout import find_runs
 
 TRACE = three_steps()
 _TORCHRUN = {"RANK": "3", "LOCAL_RANK": "1", "WORLD_SIZE": "8"}

@@ -40,9 +40,14 @@ _DEFINITIONS = {
 }
 
 
+#: Reading it takes as long as all others, and other files have the same definitions.
+_LARGE = "kineto/v100_ddp2_rank1_allreduce2020.json.gz"
+
+
 def _verified() -> Iterator[Any]:
     for path, facts in FACTS.items():
-        for total in facts.get("totals", []) if path.startswith("kineto/") else []:
+        is_read = path.startswith("kineto/") and path != _LARGE
+        for total in facts.get("totals", []) if is_read else []:
             definition = total["definition"]
             for name in total:
                 if definition in _DEFINITIONS and name in _DEFINITIONS[definition][2]:

@@ -10,9 +10,11 @@ from peer_runs import read, says
 from support import ROOT, case
 
 import commscope
+from commscope.columns import int64
 from commscope.errors import UsageError
 from commscope.peers import TOOLS, Answer, PeerAnswer, answer_as
-from commscope.peers.activities import activities_of, partition
+from commscope.peers.activities import by_rank, partition
+from commscope.peers.steps import step_marks, step_numbers
 
 FILES = (
     *("kineto/mi300x_resnet_ddp8_rank0.json.gz", "kineto/a100_8gpu_rank3_a2a_allreduce.json.gz"),
@@ -79,7 +81,8 @@ def test_other_formats_are_measured_and_said_not_to_be_readable() -> None:
     found = answer_as(trace, "tracelens")
     assert any("cannot read rocpd" in note for note in found.notes)
     (every, _) = found.answers[:2]
-    of = activities_of(trace, every.rank)
+    of = next(by_rank(trace))
+    assert of.rank == every.rank
     assert every.figures[5].ours == partition(of.all.where(of.counts))["window"]
 
 
@@ -97,3 +100,16 @@ def test_another_tool_is_refused() -> None:
     trace = commscope.load([ROOT / "sample_traces" / "ddp_straggler"])
     with pytest.raises(UsageError, match="as nsys: there are hta, tracelens, tb"):
         answer_as(trace, "nsys")
+
+
+def test_ranks_are_taken_apart() -> None:
+    trace = commscope.load([ROOT / "sample_traces" / "ddp_straggler"])
+    found = list(by_rank(trace))
+    assert [of.rank for of in found] == trace.ranks.column("rank").to_pylist()
+    for of in found:
+        for table in (of.host, of.steps):
+            assert table.num_rows
+            assert set(table.column("rank").to_pylist()) == {of.rank}
+        mine = int64(trace.events, "rank") == of.rank
+        assert of.all.start_ns.tolist() == int64(trace.events, "start_ns")[mine].tolist()
+        assert step_marks(of.host, None).numbers == tuple(sorted(step_numbers(of.host), key=int))

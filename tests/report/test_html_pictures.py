@@ -19,7 +19,7 @@ from commscope.report.html import render
 from commscope.report.html.axis import name_ticks, time_ticks
 from commscope.report.html.heat import heat
 from commscope.report.html.png import LEVELS, level_picture
-from commscope.report.html.step_bars import MOST_BARS, bars, columns
+from commscope.report.html.step_bars import MOST_BARS, bars, shown_steps
 from commscope.report.html.step_picture import step_picture
 from commscope.report.model import ReportTable
 
@@ -57,7 +57,7 @@ def test_eight_ranks_and_500_steps_fit_200_kb(eight):
 
 def test_bars_are_as_high_as_their_steps(eight):
     report = long_run(eight, 1001)
-    shown = columns(report)
+    shown = shown_steps(report)
     drawn = bars(report, shown)
     assert drawn.count == len(shown) == 334 <= MOST_BARS
     longest = max(column.window_ns for column in shown)
@@ -75,7 +75,7 @@ def test_bars_without_parts_are_drawn_as_withheld(eight):
     place = steps.column_names.index("exposed_comm_ns")
     hidden = steps.set_column(place, "exposed_comm_ns", pa.nulls(len(steps), pa.int64()))
     report = replace(eight, steps=ReportTable(hidden))
-    shown = columns(report)
+    shown = shown_steps(report)
     assert [name for name, _ in bars(report, shown).paths] == ["withheld"]
     assert heat(shown) is None
 
@@ -100,7 +100,7 @@ def test_levels_come_back_from_the_picture(width):
 
 
 def test_the_map_shows_shares_by_rank(eight):
-    shown = columns(long_run(eight, 40))
+    shown = shown_steps(long_run(eight, 40))
     found = heat(shown)
     levels = decoded(found.picture)
     shares = {
@@ -115,7 +115,7 @@ def test_the_map_shows_shares_by_rank(eight):
 
 
 def test_few_steps_have_their_numbers_in_the_map(eight):
-    found = heat(columns(eight))
+    found = heat(shown_steps(eight))
     assert found.picture == ""
     assert [len(row) for row in found.spots] == [4] * 8
     assert found.spots[5][1].level < found.spots[0][1].level

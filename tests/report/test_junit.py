@@ -10,7 +10,13 @@ import pytest
 import commscope
 from commscope import Report, sample_traces
 from commscope.findings.model import Metric, Result, Withheld
-from commscope.report.github import MOST_ANNOTATIONS, annotation, report_annotations
+from commscope.findings.trust_findings import findings_of
+from commscope.report.github import (
+    MOST_OF_A_KIND,
+    Annotation,
+    annotation_lines,
+    report_annotations,
+)
 from commscope.report.junit import Case, junit_text, report_junit
 
 HOSTILE = '<x a="1">]]>\x00\x1b[31m\ud800 & \'\u202e'
@@ -82,12 +88,27 @@ def test_annotations_tell_the_verdict_first(report: Report) -> None:
     assert len(lines) == 1 + len(report.findings)
 
 
-def test_annotations_are_as_many_as_are_shown(report: Report) -> None:
-    many = replace(report, findings=report.findings * 10)
-    assert report_annotations(many).count("\n") == MOST_ANNOTATIONS
+def test_annotations_are_as_many_of_a_kind_as_are_shown() -> None:
+    many = [Annotation("warning", "w", "says"), Annotation("notice", "n", "says")] * 30
+    lines = annotation_lines([*many, Annotation("error", "last", "says")]).splitlines()
+    assert [line.partition(" ")[0] for line in lines] == [
+        *(["::warning", "::notice"] * MOST_OF_A_KIND),
+        "::error",
+    ]
+
+
+def test_what_cannot_be_trusted_is_told_once(report: Report) -> None:
+    low = [replace(report.findings[0], severity="low")] * 20
+    check = replace(
+        report.trust.checks[0], result=Result.FAIL, withheld=(Withheld(Metric.IDLE, 0),)
+    )
+    trust = replace(report.trust, checks=(check,))
+    text = report_annotations(replace(report, trust=trust, findings=(*findings_of(trust), *low)))
+    assert text.count(f"{check.rule} {check.title}") == 1
+    assert text.count("::error ") == 1
 
 
 def test_no_text_ends_an_annotation() -> None:
-    line = annotation("error", "a:b,c\n::warning::x", "100 %\n::error::gone")
+    line = annotation_lines([Annotation("error", "a:b,c\n::warning::x", "100 %\n::error::gone")])
     assert line.count("\n") == 1
     assert line.startswith("::error title=a%3Ab%2Cc\ufffd%3A%3Awarning%3A%3Ax::100 %25\ufffd")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pyarrow as pa
 import pytest
 from markdown_it import MarkdownIt
 
 import commscope
 from commscope import Report, sample_traces
-from commscope.report.markdown import MARKER, MOST_CHARACTERS, Section, fitted, report_markdown
+from commscope.report.markdown import MARKER, report_markdown
+from commscope.report.markdown_text import MOST_CHARACTERS, Section, fitted
+from commscope.report.model import ReportTable
 
 HOSTILE = "<img src=x onerror=alert(1)>|`@team`\x1b[31m\u202e ![i](http://x/y.png) #12\n# head"
 
@@ -35,11 +38,6 @@ def test_sections_follow_in_order(report: Report) -> None:
     )
 
 
-def test_what_is_first_stands_before_the_findings(report: Report) -> None:
-    text = report_markdown(report, first=[Section("Against main", "table\n")])
-    assert text.index("Against main") < text.index("### Findings")
-
-
 def test_equal_reports_give_equal_text(report: Report) -> None:
     assert report_markdown(report) == report_markdown(replace(report))
 
@@ -55,11 +53,14 @@ def test_length_is_held_and_what_is_left_out_is_named(report: Report) -> None:
 
 @pytest.mark.parametrize("most", range(200, 420, 10))
 def test_fitted_is_never_longer(most: int) -> None:
-    parts = [Section("", "head\n"), *(Section(f"part {n}", f"{n}" * 50) for n in range(4))]
-    text = fitted(parts, most)
+    parts = [Section(f"part {n}", f"{n}" * 50, is_folded=n > 1) for n in range(4)]
+    text = fitted(MARKER, "head\n", [*parts, Section("nothing", "")], most)
     assert len(text) <= most
+    assert text.startswith(f"{MARKER}\nhead\n")
+    assert "nothing" not in text
     for number in range(4):
-        assert (f"### part {number}\n" in text) != (f"part {number}" in text.partition("Left")[2])
+        head = f"\n### part {number}\n" if number < 2 else f"<summary>\n\npart {number}\n"
+        assert (head in text) != (f"part {number}" in text.partition("Left")[2])
 
 
 def test_no_name_becomes_markup(report: Report) -> None:
@@ -69,6 +70,17 @@ def test_no_name_becomes_markup(report: Report) -> None:
     for part in ("<img", "<a ", "@team", "\x1b", "\u202e", "<h1"):
         assert part not in page
     assert "&lt;img src=x onerror=alert(1)&gt;|`@<!-- -->team`" in page
+
+
+@pytest.mark.parametrize(("note", "shown"), [(None, "| 1.5 |"), ("of waiting", "| \\>1.5 |")])
+def test_bandwidth_that_is_a_lower_bound_is_marked(
+    report: Report, note: str | None, shown: str
+) -> None:
+    told = {"busbw_gbps": 1.5, "expected_busbw_gbps": None, "bandwidth_note": note}
+    rows = [{**row, **told} for row in report.collectives]
+    table = ReportTable(pa.Table.from_pylist(rows, schema=report.collectives.arrow.schema))
+    text = report_markdown(replace(report, collectives=table))
+    assert text.count(shown) == len(rows)
 
 
 def test_report_without_anything(report: Report) -> None:

@@ -57,6 +57,25 @@ def test_golden(straggler, golden):
     golden("ddp_straggler.json", json.dumps(document, indent=1, sort_keys=True) + "\n")
 
 
+@pytest.mark.parametrize("name", sample_traces.names())
+def test_findings_are_in_order_of_severity_then_of_what_can_be_won(name):
+    findings = commscope.analyze(commscope.load(sample_traces.path(name))).to_dict()["findings"]
+    severities = [("high", "medium", "low").index(one["severity"]) for one in findings]
+    assert severities == sorted(severities)
+    bounds = [
+        (severity, -one["bound_ns"])
+        for severity, one in zip(severities, findings)
+        if one["bound_ns"] is not None
+    ]
+    assert bounds == sorted(bounds)
+
+
+def test_a_check_that_only_informs_stands_behind_what_costs_time(straggler):
+    rules = [one.rule for one in straggler.findings]
+    assert straggler.findings[0].severity == "high"
+    assert rules[-1].startswith("Q")
+
+
 def test_the_unprofiled_step_is_found_next_to_the_traces(straggler):
     assert "1.35 times as long" in straggler.trust_line
     assert "27.4 ms" in straggler.trust_line

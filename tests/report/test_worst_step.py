@@ -81,6 +81,20 @@ def test_an_open_step_counts_where_there_is_no_other(tmp_path):
     assert (worst.step, worst.exposed_comm_ns) == (3, 20_000)
 
 
+def test_an_open_step_is_not_told_among_the_closed_ones(tmp_path):
+    builder = TraceBuilder()
+    builder.step(1, 1000, 95).launch(1005).kernel("gemm", 1010, 40)
+    add_step(builder, 2, 1100, "gemm")
+    report = report_of(tmp_path, builder)
+    assert [row["open"] for row in report.steps] == [False, True]
+    assert report.worst_step.says.startswith("of all steps, step 2 has the most")
+    closed = TraceBuilder()
+    for step in (1, 2):
+        add_step(closed, step, 1000 + 100 * step, "gemm")
+    worst = report_of(tmp_path, closed).worst_step
+    assert worst.says.startswith("of all closed steps, step 1 has the most")
+
+
 def test_there_is_none_where_nothing_is_exposed(tmp_path):
     report = report_of(tmp_path, TraceBuilder().launch(0, 1).kernel("gemm", 1, 2))
     assert report.worst_step is None

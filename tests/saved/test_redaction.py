@@ -8,7 +8,7 @@ from pathlib import Path
 import planted
 import pytest
 from saved_files import legible, read_again
-from support import ROOT, case
+from support import case
 
 import commscope
 from commscope import api
@@ -16,7 +16,7 @@ from commscope.engine.load import trace_of
 from commscope.engine.run import Run
 from commscope.log_schema import LOG_TABLES
 from commscope.saved.files import run_files, with_quotes
-from commscope.saved.redaction import redacted
+from commscope.saved.redaction import Redacted, redacted
 from commscope.saved.renamed_tables import text_columns
 from commscope.saved.same_numbers import first_difference
 from commscope.schema import PARSED_COLLECTIVES, PARSED_EVENTS, PARSED_HOST
@@ -33,8 +33,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return with_quotes(run, _report(run).findings)
 
 
-def test_nothing_planted_is_left(run: Run) -> None:
-    shared = redacted(run)
+@pytest.fixture(scope="module")
+def shared(run: Run) -> Redacted:
+    return redacted(run)
+
+
+def test_nothing_planted_is_left(run: Run, shared: Redacted) -> None:
     files = dict(run_files(shared.run, is_redacted=True))
     files["report.json"] = _report(shared.run).to_json(more=("instances",)).encode()
     text = legible(files).lower()
@@ -43,26 +47,35 @@ def test_nothing_planted_is_left(run: Run) -> None:
     assert [secret for secret in planted.SECRETS if secret.lower() not in whole] == []
 
 
-def test_the_numbers_are_the_same(run: Run, tmp_path: Path) -> None:
-    report, shared = _report(run), redacted(run).run
-    assert first_difference(report.to_dict(), _report(shared).to_dict()) is None
-    again = _report(read_again(shared, tmp_path / "saved"))
-    assert again.to_json() == _report(shared).to_json()
+def test_the_numbers_are_the_same(run: Run, shared: Redacted, tmp_path: Path) -> None:
+    found = _report(shared.run)
+    assert first_difference(_report(run).to_dict(), found.to_dict()) is None
+    again = _report(read_again(shared.run, tmp_path / "saved"))
+    assert again.to_json() == found.to_json()
+
+
+def test_what_expressions_fit_is_renamed_with_the_rest(tmp_path: Path) -> None:
+    run = api.read(
+        planted.write(tmp_path / "run"),
+        step_marker="^zebra_step",
+        patterns=["norm=jsmith"],
+        roles=["ep=falcon_tp"],
+    )
+    shared = _with_same_numbers(run)
+    text = legible(dict(run_files(shared, is_redacted=True))).lower()
+    assert [secret for secret in planted.SECRETS if secret.lower() in text] == []
 
 
 @pytest.mark.parametrize("path", ["amd/rocpd", "h200/ddp_shm_stdout"])
 def test_numbers_of_real_cases_are_the_same(path: str) -> None:
-    _assert_same_numbers(api.read(case(path)))
+    _with_same_numbers(api.read(case(path)))
 
 
-def test_numbers_of_a_sample_are_the_same() -> None:
-    _assert_same_numbers(api.read(ROOT / "sample_traces" / "ddp_straggler"))
-
-
-def _assert_same_numbers(run: Run) -> None:
+def _with_same_numbers(run: Run) -> Run:
     report, more = _report(run), ("instances",)
     shared = redacted(with_quotes(run, report.findings)).run
     assert first_difference(report.to_dict(more=more), _report(shared).to_dict(more=more)) is None
+    return shared
 
 
 def test_no_text_is_in_a_column_that_is_not_looked_at() -> None:
@@ -73,15 +86,14 @@ def test_no_text_is_in_a_column_that_is_not_looked_at() -> None:
         assert not [kind for kind in other if "string" in str(kind) or "binary" in str(kind)]
 
 
-def test_what_was_renamed_is_counted(run: Run) -> None:
-    renamed = redacted(run).renamed
+def test_what_was_renamed_is_counted(shared: Redacted) -> None:
+    renamed = shared.renamed
     assert (renamed["file"], renamed["host"]) == (4, 1)
     assert {"path", "address", "user", "url", "word", "number", "command", "value"} <= set(renamed)
 
 
-def test_renaming_twice_is_the_same(run: Run) -> None:
-    one, other = (dict(run_files(redacted(run).run)) for _ in range(2))
-    assert one == other
+def test_renaming_twice_is_the_same(run: Run, shared: Redacted) -> None:
+    assert dict(run_files(redacted(run).run)) == dict(run_files(shared.run))
 
 
 @pytest.mark.parametrize(

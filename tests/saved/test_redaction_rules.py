@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commscope.saved.file_names import file_meant, new_file_names
+from commscope.saved.file_names import files_meant, new_file_names
 from commscope.saved.names import Names
 from commscope.saved.redaction_rules import RULES
 from commscope.saved.scrubber import Scrubber
@@ -25,6 +25,7 @@ TEXTS = (
     ("address", "from 10.20.30.40:4711", "from address1"),
     ("address", "from fe80::1a2b:3 and 2001:db8:0:0:1:2:3:4", "from address1 and address2"),
     ("command", "ran torchrun --nproc 8 acme.bin", "ran torchrun command1"),
+    ("command", "bash b", "bash command1"),
     ("number", "Slurm job 1234 failed", "namea job 10001 failed"),
 )
 STAY = (
@@ -103,6 +104,21 @@ def test_hosts_and_users_are_found_in_other_texts() -> None:
     assert all_texts() == ["host1.domain1", "path1", "k_user1_v2", "k_host1", "host2"]
 
 
+def test_hosts_are_looked_for_as_they_were_before_the_round() -> None:
+    names = Names()
+    scrub = Scrubber(names)
+    scrub.host("gandalf")
+    assert not names.known
+    names.next_round()
+    known = names.known["host"]
+    scrub.host("saruman")
+    scrub.text("to gandalf and saruman")
+    assert names.known["host"] is known
+    assert [known.findall(text) for text in ("a gandalf_b", "saruman")] == [["gandalf"], []]
+    names.next_round()
+    assert names.known["host"].findall("gandalf-saruman") == ["gandalf", "saruman"]
+
+
 def test_names_sort_as_the_texts_did() -> None:
     hosts = [f"n{number}" for number in range(12)]
     assert sorted(named("host", *hosts)) == named("host", *hosts)
@@ -133,5 +149,9 @@ def test_files_tell_their_ranks_only() -> None:
         "other.json": "file-d",
         "nccl.acme.log": "file-e",
     }
-    assert file_meant("x/y/rank3.json", traces) == "acme/rank3.json"
-    assert file_meant("rank4.json", traces) is None
+
+
+def test_files_that_are_meant() -> None:
+    files = ["a/rank3.json", "b/rank3.json", "b/rank4.json"]
+    given = {1: "x/y/rank3.json", 2: "b/rank3.json", 3: "rank4.json", 4: "rank5.json"}
+    assert files_meant(given, files) == {1: "a/rank3.json", 2: "b/rank3.json", 3: "b/rank4.json"}

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commscope.compare.lines import cause_name
-from commscope.compare.model import Cause, Comparison, Part
+from commscope.compare.model import STEP, Cause, Comparison, Part
 from commscope.compare.verdict import PART_NAMES, signed, signed_percent, whole_percent
 from commscope.report.html.axis import Tick, time_ticks
 from commscope.sanitize import shortened
 from commscope.units import span
 
 WIDTH = 1000
-_STEP = "step"
 _MOST_CAUSES = 8
 _MOST_SAYS = 400
 #: Class of the style sheet of each part, and whether it is striped.
@@ -63,7 +62,7 @@ class PartBars:
 def part_bars(found: Comparison) -> PartBars | None:
     """All bars to one scale; null without the length of the step on both sides."""
     known = {p.name: p for p in found.parts if p.base_ns is not None and p.new_ns is not None}
-    step = known.pop(_STEP, None)
+    step = known.pop(STEP, None)
     if step is None or found.step_time is None:
         return None
     parts = [part for part in known.values() if part.base_ns or part.new_ns]

@@ -20,6 +20,7 @@ from commscope.compare.html.tables import (
 from commscope.compare.model import ComparedRun, Comparison, FindingPair
 from commscope.report.html.document import document, sentences
 from commscope.report.html.step_picture import StepPicture, step_picture
+from commscope.report.html.tables import present
 from commscope.report.model import WorstStep
 from commscope.sanitize import shortened
 from commscope.units import span
@@ -92,8 +93,7 @@ def _about(found: Comparison) -> list[str]:
 
 def _outcome(found: Comparison) -> tuple[str, str] | None:
     """Whether the step differs by more than noise; null where that is not asked."""
-    judged = next((part.judgement for part in found.parts if part.name == "step"), None)
-    return None if judged is None else _OUTCOMES[judged.verdict]
+    return None if found.judgement is None else _OUTCOMES[found.judgement.verdict]
 
 
 def _trust(found: Comparison) -> tuple[str, str]:
@@ -170,10 +170,8 @@ def _tables(found: Comparison) -> dict[str, Any]:
     return {
         "parts_table": parts_table(found),
         "causes_table": causes_table(found),
-        "run_tables": [each for each in (steps_table(found), ranks_table(found)) if each],
+        "run_tables": present(steps_table(found), ranks_table(found)),
         "collectives": collectives_table(found),
         "kernel_tables": kernel_tables(found),
-        "environment_tables": [
-            each for each in (runs_table(found), environment_table(found)) if each
-        ],
+        "environment_tables": present(runs_table(found), environment_table(found)),
     }

@@ -18,6 +18,7 @@ from commscope.report.html.tables import (
     Table,
     bytes_of,
     count,
+    present,
     table,
     time,
     word,
@@ -157,11 +158,10 @@ def _each(found: Comparison) -> str:
 
 def kernel_tables(found: Comparison) -> list[Table]:
     """Families, and kernels by name where these can be the same on both sides."""
-    every = (
+    return present(
         _kernels("families", f"Kernel families ({_each(found)})", "family", found.families),
         _kernels("kernels", f"Kernels ({_each(found)})", "kernel", found.kernels or ()),
     )
-    return [each for each in every if each is not None]
 
 
 def _kernels(name: str, caption: str, head: str, pairs: Sequence[KernelPair]) -> Table | None:

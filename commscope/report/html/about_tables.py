@@ -13,7 +13,7 @@ from commscope.report.html.tables import (
     Table,
     bytes_of,
     count,
-    number,
+    present,
     table,
     time,
     word,
@@ -75,8 +75,7 @@ def _version_order(version: tuple[str, str]) -> tuple[int, str]:
 
 def about_tables(report: Report) -> list[Table]:
     """Where each rank ran, its clock, and the files that were read."""
-    found = (_places(report), _files(report))
-    return [each for each in found if each is not None]
+    return present(_places(report), _files(report))
 
 
 def _places(report: Report) -> Table | None:
@@ -120,14 +119,9 @@ def _files(report: Report) -> Table | None:
         Column("rank", count("rank")),
         Column("size", bytes_of("bytes")),
         Column("events", count("events")),
-        Column("SHA-256", _digest, is_number=False),
+        Column("SHA-256", words("sha256", 13), is_number=False),
     ]
     return table("files", "Files read", columns, rows, most=_MOST_ROWS)
-
-
-def _digest(row: Row) -> Cell:
-    cell = word(row["sha256"] or "", 13)
-    return cell if row["sha256"] else number(None, str)
 
 
 def missing(report: Report) -> list[Missing]:

@@ -13,6 +13,7 @@ from commscope.report.html.tables import (
     bytes_of,
     count,
     decimal,
+    present,
     share,
     table,
     time,
@@ -29,11 +30,7 @@ _MOST_PAIRS = 30
 
 def collective_tables(report: Report) -> list[Table]:
     """Kinds of collectives, and bandwidth by size."""
-    return _there(_collectives(report), _bandwidth(report), _traffic(report))
-
-
-def _there(*tables: Table | None) -> list[Table]:
-    return [each for each in tables if each is not None]
+    return present(_collectives(report), _bandwidth(report), _traffic(report))
 
 
 def _collectives(report: Report) -> Table | None:
@@ -123,7 +120,7 @@ def waiting_tables(report: Report) -> list[Table]:
         Column("others waited", time("waited_by_others_ns")),
         Column("of all waiting", share("caused_share")),
     ]
-    return _there(
+    return present(
         table("waiting", "Who waited for whom", waits, report.waiting, most=_MOST_PAIRS),
         table("last", "Who arrived last", last, report.stragglers, most=_MOST_PAIRS),
     )
@@ -148,7 +145,7 @@ def communicator_tables(report: Report) -> list[Table]:
         Column("bubble", time("bubble_ns", Reasons(report.trust).in_ranks(Metric.IDLE))),
         Column("of the time", share("bubble_share")),
     ]
-    return _there(
+    return present(
         table("communicators", "Groups of ranks", groups, report.communicators, most=_MOST_ROWS),
         table("pipeline", "Pipeline bubble", stages, report.bubbles, most=_MOST_ROWS),
     )

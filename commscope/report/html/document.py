@@ -10,7 +10,6 @@ from importlib import resources
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, FunctionLoader, StrictUndefined, Template
-from markupsafe import Markup
 
 from commscope._version import __version__
 from commscope.sanitize import shortened
@@ -59,7 +58,8 @@ def _harmless(value: Any) -> Any:
 
     What the templates mark as safe is made of numbers alone, or a file of this program.
     """
-    return value if isinstance(value, Markup) or not isinstance(value, str) else _cut(value)
+    is_safe = hasattr(value, "__html__") or not isinstance(value, str)
+    return value if is_safe else _cut(value)
 
 
 def _cut(text: str) -> str:
@@ -78,8 +78,8 @@ def _frame(package: str, title: str) -> dict[str, Any]:
     return {
         "title": shortened(title, _MOST_TITLE),
         "policy": _POLICY.format(script=digest),
-        "script": Markup(script),
-        "style": Markup("\n".join(style.strip() for style in styles if style)),
+        "script": script,
+        "style": "\n".join(style.strip() for style in styles if style),
         "version": __version__,
     }
 

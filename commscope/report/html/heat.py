@@ -8,7 +8,7 @@ from typing import Any
 
 from commscope.report.html.axis import Tick, name_ticks
 from commscope.report.html.png import LEVELS, level_picture
-from commscope.report.html.step_bars import Column
+from commscope.report.html.step_bars import ShownStep
 from commscope.units import percent
 
 _MOST_NUMBERED = 10
@@ -50,7 +50,7 @@ class Heat:
         return bool(self.spots) and len(self.steps) <= _MOST_BESIDE
 
 
-def heat(shown: Sequence[Column]) -> Heat | None:
+def heat(shown: Sequence[ShownStep]) -> Heat | None:
     """The map of the columns that the bars show; null where no share is known."""
     ranks, more = _ranks(shown)
     by_rank = [{row["rank"]: row for row in column.rows} for column in shown]
@@ -78,7 +78,7 @@ def heat(shown: Sequence[Column]) -> Heat | None:
     )
 
 
-def _ranks(shown: Sequence[Column]) -> tuple[list[int], int]:
+def _ranks(shown: Sequence[ShownStep]) -> tuple[list[int], int]:
     """The ranks to show, those with most exposed time of many, and how many more there are."""
     exposed: dict[int, int] = {}
     for column in shown:

@@ -16,6 +16,7 @@ from commscope.report.html.tables import (
     bytes_of,
     count,
     number,
+    present,
     table,
     time,
     word,
@@ -30,8 +31,7 @@ _MOST_ROWS = 40
 
 def log_tables(log: LogSection) -> list[Table]:
     """How collectives ran, the transports, the communicators, and the calls found again."""
-    found = (_paths(log), _transports(log), _communicators(log), _stretches(log))
-    return [each for each in found if each is not None]
+    return present(_paths(log), _transports(log), _communicators(log), _stretches(log))
 
 
 def log_notes(log: LogSection) -> list[str]:

@@ -13,7 +13,6 @@ from commscope.sanitize import shortened
 from commscope.units import percent, size, span
 from commscope.wording import counted
 
-_SEVERITIES = ("high", "medium", "low")
 _MOST_FINDINGS = 40
 _MOST_TEXT = 1_000
 _MOST_QUOTE = 300
@@ -102,11 +101,10 @@ def _faster(report: Report, speedup: float) -> str:
 
 
 def findings(report: Report) -> list[FindingText]:
-    """The findings, most severe first."""
-    ordered = sorted(report.findings, key=lambda found: _SEVERITIES.index(found.severity))
+    """The findings, in the order of the report."""
     return [
         _finding(report, found, place)
-        for place, found in enumerate(ordered[:_MOST_FINDINGS], start=1)
+        for place, found in enumerate(report.findings[:_MOST_FINDINGS], start=1)
     ]
 
 

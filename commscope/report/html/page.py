@@ -15,7 +15,7 @@ from commscope.report.html.document import document, sentences
 from commscope.report.html.heat import heat
 from commscope.report.html.log_tables import log_notes, log_tables
 from commscope.report.html.run_tables import kernel_tables, run_tables, withheld_kernels
-from commscope.report.html.step_bars import PARTS, bars, columns
+from commscope.report.html.step_bars import PARTS, bars, shown_steps
 from commscope.report.html.step_picture import step_picture
 from commscope.report.model import Report
 from commscope.sanitize import shortened
@@ -53,7 +53,7 @@ def _about(report: Report) -> list[str]:
 
 
 def _pictures(report: Report) -> dict[str, Any]:
-    shown = columns(report) if report.summary.step_source != "whole_trace" else []
+    shown = shown_steps(report) if report.summary.step_source != "whole_trace" else []
     return {
         "bars": bars(report, shown),
         "heat": heat(shown) if shown else None,

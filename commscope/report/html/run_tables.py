@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 
 from commscope.findings.model import Metric
-from commscope.report.causes import CAUSES, CauseSum, by_cause
+from commscope.report.causes import CAUSES, by_cause
 from commscope.report.html.reasons import Reasons, Row, Why
 from commscope.report.html.tables import (
     Cell,
@@ -13,8 +14,8 @@ from commscope.report.html.tables import (
     Table,
     count,
     decimal,
-    number,
     part,
+    present,
     share,
     table,
     time,
@@ -22,7 +23,7 @@ from commscope.report.html.tables import (
     words,
 )
 from commscope.report.model import Report, ReportTable
-from commscope.units import percent, span
+from commscope.units import span
 
 _MOST_STEPS = 40
 _MOST_RANKS = 128
@@ -32,8 +33,9 @@ _MOST_NAME = 110
 
 def run_tables(report: Report) -> list[Table]:
     """Steps and ranks with their parts, why communication was exposed, and how hosts kept up."""
-    found = (_steps(report), _ranks(report), _causes(report), _imbalance(report), _launch(report))
-    return [each for each in found if each is not None]
+    return present(
+        _steps(report), _ranks(report), _causes(report), _imbalance(report), _launch(report)
+    )
 
 
 def _steps(report: Report) -> Table | None:
@@ -49,7 +51,7 @@ def _steps(report: Report) -> Table | None:
     return table(
         "steps",
         caption,
-        [Column("step", _step), Column("rank", count("rank")), *_parts(report, _in_steps)],
+        [Column("step", _step), Column("rank", count("rank")), *_parts(report, Reasons.in_steps)],
         sorted(most, key=lambda row: (row["step"], row["rank"])),
         note=note if any(row["open"] for row in most) else "",
     )
@@ -57,14 +59,6 @@ def _steps(report: Report) -> Table | None:
 
 def _step(row: Row) -> Cell:
     return Cell(f"{row['step']}{'*' if row['open'] else ''}", row["step"])
-
-
-def _in_steps(reasons: Reasons, metric: Metric) -> Why:
-    return reasons.in_steps(metric)
-
-
-def _in_ranks(reasons: Reasons, metric: Metric) -> Why:
-    return reasons.in_ranks(metric)
 
 
 def _parts(report: Report, why: Callable[[Reasons, Metric], Why]) -> list[Column]:
@@ -86,7 +80,7 @@ def _parts(report: Report, why: Callable[[Reasons, Metric], Why]) -> list[Column
 def _ranks(report: Report) -> Table | None:
     columns = [
         Column("rank", count("rank")),
-        *_parts(report, _in_ranks),
+        *_parts(report, Reasons.in_ranks),
         Column("kernels", count("kernels")),
         Column("collectives", count("collectives")),
     ]
@@ -94,25 +88,20 @@ def _ranks(report: Report) -> Table | None:
 
 
 def _causes(report: Report) -> Table | None:
-    rows = [{"sum": found} for found in by_cause(report.gap_sums)]
+    rows = [asdict(found) for found in by_cause(report.gap_sums)]
     columns = [
-        Column("cause", lambda row: Cell(CAUSES[_sum(row).cause]), is_number=False),
-        Column("gaps", lambda row: number(_sum(row).gaps, lambda value: f"{value:,}")),
-        Column("exposed", lambda row: number(_sum(row).total_ns, span)),
-        Column("share", lambda row: number(_sum(row).share, percent)),
+        Column("cause", lambda row: Cell(CAUSES[row["cause"]]), is_number=False),
+        Column("gaps", count("gaps")),
+        Column("exposed", time("total_ns")),
+        Column("share", share("share")),
         Column("most on rank", _most_on),
     ]
     caption = "Why communication was exposed (whole trace, all ranks together)"
     return table("causes", caption, columns, rows)
 
 
-def _sum(row: Row) -> CauseSum:
-    found: CauseSum = row["sum"]
-    return found
-
-
 def _most_on(row: Row) -> Cell:
-    return Cell(f"{_sum(row).rank} ({span(_sum(row).rank_ns)})", _sum(row).rank_ns)
+    return Cell(f"{row['rank']} ({span(row['rank_ns'])})", row["rank_ns"])
 
 
 def _imbalance(report: Report) -> Table | None:
@@ -162,11 +151,10 @@ def kernel_tables(report: Report) -> list[Table]:
         Column("longest", time("max_ns")),
         Column("hidden", _hidden(overlap)),
     )
-    found = (
+    return present(
         table("families", "Kernel families", families, report.families),
         table("kernels", "Kernels by time", kernels, report.kernels, most=_MOST_KERNELS),
     )
-    return [each for each in found if each is not None]
 
 
 def _hidden(why: Why) -> Callable[[Row], Cell]:

@@ -25,7 +25,7 @@ Rows = Sequence[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ShownStep:
     """A step, on all of its ranks."""
 
     step: int
@@ -53,14 +53,14 @@ class Bars:
     note: str
 
 
-def columns(report: Report) -> list[Column]:
+def shown_steps(report: Report) -> list[ShownStep]:
     """What the pictures have room for: of each few steps in a row, the longest."""
     of_step: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
     for row in report.steps:
         if row["window_ns"] is not None:
             of_step[row["step"]].append(row)
     every = [
-        Column(step, any(row["open"] for row in rows), rows)
+        ShownStep(step, any(row["open"] for row in rows), rows)
         for step, rows in sorted(of_step.items())
     ]
     size = in_a_bar(len(every))
@@ -73,7 +73,7 @@ def in_a_bar(steps: int) -> int:
     return max(-(-steps // MOST_BARS), 1)
 
 
-def bars(report: Report, shown: Sequence[Column]) -> Bars | None:
+def bars(report: Report, shown: Sequence[ShownStep]) -> Bars | None:
     """The steps by length and parts, each the mean over its ranks; null without steps."""
     if report.summary.step_source == "whole_trace" or not shown:
         return None
@@ -91,7 +91,7 @@ def bars(report: Report, shown: Sequence[Column]) -> Bars | None:
     )
 
 
-def _paths(shown: Sequence[Column], longest: int) -> list[tuple[str, str]]:
+def _paths(shown: Sequence[ShownStep], longest: int) -> list[tuple[str, str]]:
     """One path a part, over all bars; bars whose parts are not known are ``withheld``."""
     paths: dict[str, list[str]] = {name: [] for name, _, _ in PARTS}
     paths["withheld"] = []
@@ -122,11 +122,11 @@ def _mean(rows: Rows, key: str) -> float:
     return float(sum(row[key] for row in rows)) / len(rows)
 
 
-def _name(column: Column) -> str:
+def _name(column: ShownStep) -> str:
     return f"{column.step}{'*' if column.is_open else ''}"
 
 
-def _hover(column: Column) -> str:
+def _hover(column: ShownStep) -> str:
     known = _known(column.rows)
     says = f"step {_name(column)}: {span(column.window_ns)}"
     if not known:
@@ -135,12 +135,12 @@ def _hover(column: Column) -> str:
     return f"{says}, {percent(exposed)} exposed"
 
 
-def _says(shown: Sequence[Column]) -> str:
+def _says(shown: Sequence[ShownStep]) -> str:
     longest = max(shown, key=lambda column: column.window_ns)
     return f"The longest is step {longest.step} with {span(longest.window_ns)}."
 
 
-def _note(report: Report, shown: Sequence[Column]) -> str:
+def _note(report: Report, shown: Sequence[ShownStep]) -> str:
     steps = len({row["step"] for row in report.steps if row["window_ns"] is not None})
     size = in_a_bar(steps)
     parts = []

@@ -21,7 +21,7 @@ _FULL = 0.98
 
 @dataclass(frozen=True, slots=True)
 class RankRow:
-    """The label of a rank, and how it is marked."""
+    """The label of a rank, and what stands below it."""
 
     name: str
     says: str

@@ -66,6 +66,11 @@ def table(  # noqa: PLR0913 - one argument a part of a table
     return Table(name, caption, columns, cells, " ".join(filter(None, (more, note))))
 
 
+def present(*tables: Table | None) -> list[Table]:
+    """The tables that have rows."""
+    return [each for each in tables if each is not None]
+
+
 def word(text: str, most: int = 60) -> Cell:
     """Text of at most so many characters, the rest as a hint."""
     short = shortened(text, most)

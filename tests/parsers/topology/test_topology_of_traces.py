@@ -178,6 +178,7 @@ def test_what_lists_no_gpu_is_no_topology(agents: object, tmp_path: Path) -> Non
 def test_damage_is_for_who_reads_the_trace(tmp_path: Path) -> None:
     for path in (document(tmp_path / "a.json"), database(tmp_path / "a.db", "h")):
         data = path.read_bytes()
+        assert len(topology(path).devices) == 2
         for part in range(10):
             path.write_bytes(data[: len(data) * part // 10])
             found = find_topology([path])

@@ -1,37 +1,23 @@
-"""Column batches: from decoded events to NumPy columns, and from those to Arrow tables."""
+"""Whole numbers as traces spell them, as int64 without loss."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
-import pyarrow as pa
 
-from commscope.columns import NONE, Bool, Int64
-from commscope.parsers.kineto.decode import Scalar
+from commscope.columns import NONE, Int64
 
+#: What writers of traces put where a number or a word belongs.
+Scalar = int | str | float | bool | None
 #: Longer numbers are no dimensions of a grid.
 _DIGITS = re.compile(rb"(?<!\d)\d{1,18}(?!\d)")
 _ALL_ONES = 2**64 - 1
 _TOP = 2**63
 #: The largest rank, number of ranks or of a device that the tables hold.
 MAX_RANK = 2**31 - 1
-
-
-class Words(dict[str, int]):
-    """Text to code: a new word gets the next number when it is first looked up."""
-
-    def __missing__(self, word: str) -> int:
-        code = self[word] = len(self)
-        return code
-
-    def encode(self, texts: Sequence[Scalar]) -> Int64:
-        """The code of each text; what is not text is taken as it is printed."""
-        words = texts if set(map(type, texts)) <= {str} else [str(text) for text in texts]
-        return np.fromiter(map(self.__getitem__, words), np.int64, len(words))  # type: ignore[arg-type]
 
 
 def integers(values: Sequence[Scalar]) -> Int64:
@@ -102,39 +88,6 @@ def _parsed(text: str) -> int | float | None:
         return float(text)
     except ValueError:
         return None
-
-
-@dataclass(slots=True)
-class Columns:
-    """Columns that grow batch by batch; all of one batch have the same length."""
-
-    batches: dict[str, list[Int64]] = field(default_factory=dict)
-
-    def append(self, **columns: Int64) -> None:
-        """Adds a batch of rows."""
-        for name, values in columns.items():
-            self.batches.setdefault(name, []).append(values)
-
-    def __len__(self) -> int:
-        return sum(map(len, next(iter(self.batches.values()), [])))
-
-    def column(self, name: str) -> Int64:
-        """All rows of a column."""
-        batches = self.batches.get(name) or [np.empty(0, np.int64)]
-        if len(batches) > 1:
-            batches[:] = [np.concatenate(batches)]
-        return batches[0]
-
-    def where(self, rows: Bool) -> Columns:
-        """The columns with only some of the rows."""
-        return Columns({name: [self.column(name)[rows]] for name in self.batches})
-
-
-def dictionary(rows: Int64, words: Sequence[str]) -> pa.Array:
-    """Codes as an Arrow dictionary of only the words in use."""
-    used, inverse = np.unique(rows, return_inverse=True)
-    indices = pa.array(inverse.reshape(-1), pa.int32())
-    return pa.DictionaryArray.from_arrays(indices, pa.array([words[c] for c in used], pa.string()))
 
 
 def first_known(values: Int64, instead: Int64) -> Int64:

@@ -1,10 +1,10 @@
-"""Columns of a table in CSV, with rows that are torn left out and counted."""
+"""Columns of a table in CSV that is in memory, with rows that are torn left out and counted."""
 
 from __future__ import annotations
 
+import csv
 import math
-import re
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,17 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import csv
-
-from commscope.parsers.omniperf.kinds import COUNTER, counters_of_rocprof, header
+from pyarrow import csv as arrow_csv
 
 Float64 = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 #: A row must fit into a block.
 _BLOCK_BYTES = 16 << 20
-_COPY = re.compile(r"_\d+\Z")
-#: Counts other things in each file.
-_UNCLEAR = {"SQ_ACCUM_PREV_HIRES"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +39,14 @@ class Columns:
             return np.where((length > 0) & np.isfinite(length), length, np.nan)
 
 
-def counters_in(names: Iterable[str]) -> list[str]:
-    """The columns with counters: not channels of a block, nor what each replay repeats."""
-    found = dict.fromkeys(names)
-    own = set(counters_of_rocprof(found))
-    return [
-        name for name in found if (_is_counter(name) or name in own) and not _is_copy(name, found)
-    ]
-
-
-def _is_counter(name: str) -> bool:
-    return COUNTER.fullmatch(name) is not None and name not in _UNCLEAR
-
-
-def _is_copy(name: str, names: Container[str]) -> bool:
-    """Whether it is another replay of a column: ``SQ_WAVES_LT_32`` is none."""
-    return _COPY.search(name) is not None and _COPY.sub("", name) in names
+def header(head: bytes) -> list[str]:
+    """The names of the columns; none where the first line is no row of a table."""
+    line = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].rstrip(b"\r")
+    try:
+        names = next(csv.reader([line.decode("utf-8", "replace")]), [])
+    except csv.Error:
+        return []
+    return [name.strip() for name in names]
 
 
 def read_columns(data: bytes, wanted: Iterable[str]) -> Columns:
@@ -90,13 +77,13 @@ def read_columns(data: bytes, wanted: Iterable[str]) -> Columns:
 def _parsed(body: pa.Buffer, width: int, columns: list[str], skip: Any) -> pa.Table | None:
     """The table; null where not even its quotes can be told."""
     try:
-        return csv.read_csv(
+        return arrow_csv.read_csv(
             pa.BufferReader(body),
-            csv.ReadOptions(
+            arrow_csv.ReadOptions(
                 column_names=[str(number) for number in range(width)], block_size=_BLOCK_BYTES
             ),
-            csv.ParseOptions(invalid_row_handler=skip),
-            csv.ConvertOptions(
+            arrow_csv.ParseOptions(invalid_row_handler=skip),
+            arrow_csv.ConvertOptions(
                 include_columns=columns, column_types=dict.fromkeys(columns, pa.binary())
             ),
         )
