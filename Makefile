@@ -4,6 +4,9 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 # Files of tests run side by side, on all cores; SIDE_BY_SIDE= runs one after the other.
 SIDE_BY_SIDE ?= -n auto --dist loadfile
+# What a wheel may lack are modules, data and commands; what is calculated is the same code.
+WHEEL_TESTS ?= $(patsubst %,tests/%,automation browser cli collect compare engine gate report saved) \
+	$(filter-out tests/test_real_% tests/test_verified_%,$(wildcard tests/test_*.py))
 BENCH_ARGS ?=
 BENCH_SIZES ?= 200 1000
 # The lowest versions have wheels for Python 3.10 and 3.11 only; the first one at hand is taken.
@@ -16,7 +19,7 @@ DECLARED := pyproject.toml commscope/_version.py
 FOLDERS := $(shell find commscope parsers dashboards sample_traces -type d -not -name __pycache__ 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format sizes layers types test-lowest test-wheel bench bench-job docs clean
+.PHONY: help demo test lint format sizes layers types test-lowest test-wheel bench bench-job docs pyz clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -51,7 +54,7 @@ types: .venv-dev/.installed ## check types, strictly
 		../tools/*.py ../benchmarks/*.py
 
 test-lowest: .venv-lowest/.installed ## run the suite with the lowest declared versions
-	.venv-lowest/bin/pytest -p no:cacheprovider -m "not answers" $(PYTEST_ARGS)
+	.venv-lowest/bin/pytest $(SIDE_BY_SIDE) -p no:cacheprovider -m "not answers" $(PYTEST_ARGS)
 
 test-wheel: .venv-dev/.installed ## run the suite against the built wheel, outside the checkout
 	@rm -rf dist .venv-wheel && mkdir dist
@@ -61,7 +64,7 @@ test-wheel: .venv-dev/.installed ## run the suite against the built wheel, outsi
 	@outside=$$(mktemp -d) && trap 'rm -rf "$$outside"' EXIT \
 		&& mkdir $$outside/suite && cp -r tests pyproject.toml $$outside/suite \
 		&& ln -s $(CURDIR)/../shared $$outside/shared \
-		&& cd $$outside/suite && $(CURDIR)/.venv-wheel/bin/pytest -p no:cacheprovider -m "not answers" $(PYTEST_ARGS)
+		&& cd $$outside/suite && $(CURDIR)/.venv-wheel/bin/pytest $(SIDE_BY_SIDE) -p no:cacheprovider $(WHEEL_TESTS) $(PYTEST_ARGS)
 
 bench: .venv/.installed .venv-hta/.installed $(BENCH_SIZES:%=benchmarks/data/trace_%mb.json) ## measure against other tools (BENCH_SIZES="200", BENCH_ARGS="--only hta")
 	$(PYTHON) benchmarks/compare.py $(BENCH_ARGS) $(filter %.json,$^)
@@ -77,6 +80,9 @@ benchmarks/data/job: benchmarks/make_traces.py
 
 docs: .venv/.installed ## write what the pages show of the program anew
 	.venv/bin/python tools/gen_docs.py
+
+pyz: ## write dist/commscope-collect.pyz, which runs where nothing can be installed
+	$(PYTHON) tools/make_pyz.py
 
 clean: ## remove environments, builds and caches
 	rm -rf .venv .venv-dev .venv-lowest .venv-wheel .venv-hta build dist *.egg-info

@@ -100,9 +100,13 @@ def load(  # noqa: PLR0913 - one argument an option
         progress=progress,
         cache=cache,
     )
-    trace = trace_of(run)
+    return _beside(trace_of(run), _listed(counters), reference)
+
+
+def _beside(trace: Trace, counters: Sequence[_Path], reference: _Path | None) -> Trace:
+    """The trace with what is measured apart from it."""
     if counters:
-        trace = replace(trace, counters=_counted(_listed(counters)))
+        trace = replace(trace, counters=_counted(counters))
     return trace if reference is None else _with_reference(trace, reference)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from commscope.collect import is_allowed
+from commscope.collect.host_facts import is_allowed
 
 #: Stands for what is hidden.
 HIDDEN = "***"

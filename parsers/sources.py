@@ -16,6 +16,7 @@ from pathlib import Path
 from commscope.errors import FormatError, UsageError
 from commscope.parsers.archives import archive_kind, is_hidden, list_members, valid_name
 from commscope.parsers.opening import Source, read_head, unreadable
+from commscope.parsers.own_files import is_own
 
 _HEAD_BYTES = 512
 _MOST_EXAMPLES = 3
@@ -153,15 +154,17 @@ class _Search:
 
     def _opened(self, file: Source) -> list[Source]:
         """The file itself or, of an archive, the files in it, but for archives among them."""
-        kind = archive_kind(read_head(file, _HEAD_BYTES))
+        head = read_head(file, _HEAD_BYTES)
+        kind = archive_kind(head)
         if kind is None:
-            return [file]
+            return [file] if file.named or not _is_own(file, head) else []
         members = []
         for source in list_members(file, kind, self._remarks):
-            if archive_kind(read_head(source, _HEAD_BYTES)) is None:
-                members.append(source)
-            else:
+            head = read_head(source, _HEAD_BYTES)
+            if archive_kind(head) is not None:
                 self._skipped["archive inside an archive"].append(source.label)
+            elif not _is_own(source, head):
+                members.append(source)
         return members
 
     def _walk(self, folder: Path) -> Iterator[Path]:
@@ -202,6 +205,12 @@ class _Search:
 class _SearchUnopened(_Search):
     def _opened(self, file: Source) -> list[Source]:
         return [file]
+
+
+def _is_own(source: Source, head: bytes) -> bool:
+    """Whether a file that nobody named is one that commscope wrote for people."""
+    path = source.path if source.member is None else Path(source.member)
+    return path is not None and is_own(path, head)
 
 
 def natural(text: str) -> list[tuple[int, str]]:

@@ -153,8 +153,9 @@ def _full_report() -> dict[str, Any]:
     assert report.worst_step is not None
     worst = replace(report.worst_step, notes=("a note",))
     full = replace(
-        report, findings=(finding,), trust=trust, log=_full_log(), worst_step=worst, **rows
-    )
+        report, findings=(finding,), trust=trust, log=_full_log(), worst_step=worst,
+        notes=("a note",), **rows,
+    )  # fmt: skip
     return json.loads(full.to_json(more=("instances",)))
 
 

@@ -147,8 +147,19 @@ def test_the_core_and_all_mapped_packages_are_found() -> None:
     )
 
 
+#: Modules of what a job may bring along: they extend a class of its library.
+OF_OTHERS = {"commscope.integrations.transformers": "transformers"}
+#: Copied beside a job, where it runs under a name of its own: absolute imports would not find it.
+INJECTED = "commscope.collect.profiling.inject"
+
+
 def importable() -> list[str]:
-    return [name for name in MODULE_FILES if name.rpartition(".")[2] != "__main__"]
+    return [
+        name
+        for name in MODULE_FILES
+        if name.rpartition(".")[2] != "__main__"
+        and (name not in OF_OTHERS or importlib.util.find_spec(OF_OTHERS[name]))
+    ]
 
 
 @pytest.mark.parametrize("module", importable())
@@ -194,4 +205,7 @@ def test_stray_imports_are_noticed(source: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("module", MODULE_FILES)
 def test_imports_are_absolute(module: str) -> None:
-    assert list(stray_imports(MODULE_FILES[module])) == []
+    strays = list(stray_imports(MODULE_FILES[module]))
+    if module.startswith(INJECTED):
+        strays = [name for name in strays if not name.startswith(".") or name.startswith("..")]
+    assert strays == []

@@ -11,7 +11,7 @@ import click
 from commscope.cli.options import FORMAT, OUTPUT, QUIET
 from commscope.cli.output import check_output, emit, write
 from commscope.cli.progress import reading_progress
-from commscope.collect import MOST_TIMEOUT_S, TIMEOUT_S, collect, is_timeout
+from commscope.collect.host_facts import MOST_TIMEOUT_S, TIMEOUT_S, collect, is_timeout
 from commscope.engine.topology import load_topology
 from commscope.errors import UsageError
 from commscope.report.env_json import env_dict

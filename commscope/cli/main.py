@@ -17,7 +17,7 @@ from commscope.sanitize import plain
 COMMANDS = (
     *("analyze", "baseline", "bundle", "cache", "check", "collectives", "compare", "convert"),
     *("env", "explain", "gaps"),
-    *("inspect", "kernels", "log", "omniperf", "report", "rules", "stragglers"),
+    *("inspect", "kernels", "log", "omniperf", "report", "rules", "run", "stragglers", "watch"),
 )
 
 

@@ -17,12 +17,14 @@ from rich.console import Console
 from commscope.config import DEFAULT_FILE
 from commscope.errors import UsageError
 from commscope.parsers.opening import open_session
+from commscope.parsers.own_files import is_own
 from commscope.parsers.sources import find_sources
 from commscope.report.text import drawn_text
 from commscope.sanitize import json_text
 
 #: Width of text where there is no terminal to fit into.
 PLAIN_WIDTH = 120
+_HEAD_BYTES = 512
 #: What the end of a file's name promises; any other name is as good for one style as for another.
 _PROMISED = {
     ".json": "json", ".txt": "text", ".md": "md", ".html": "html",
@@ -66,11 +68,24 @@ def check_output(
         raise UsageError(f"{option} {output}: is a folder; name a file in it")
     if not output.parent.is_dir():
         raise UsageError(f"{option} {output}: there is no folder {output.parent}")
-    if output.is_file() and _is_read(output, inputs, config or DEFAULT_FILE):
+    if (
+        output.is_file()
+        and not _is_report(output)
+        and _is_read(output, inputs, config or DEFAULT_FILE)
+    ):
         raise UsageError(
             f"{option} {output}: is among the files that are read and would be lost; "
             "choose another name or folder"
         )
+
+
+def _is_report(output: Path) -> bool:
+    """Whether a file is a report, which nothing reads in a folder of traces."""
+    try:
+        with output.open("rb") as file:
+            return is_own(output, file.read(_HEAD_BYTES))
+    except OSError:
+        return False
 
 
 def _is_read(output: Path, inputs: Sequence[str], config: Path) -> bool:

@@ -63,6 +63,7 @@ class _Plan:
     others: tuple[_Other, ...]
     notes: tuple[Note, ...]
     step_times: tuple[int, ...]
+    timed: tuple[str, ...]  #: labels of the files that tell those
 
     @property
     def tells_topology(self) -> bool:
@@ -98,7 +99,7 @@ def read_run(
         saved = saved_beside([other.source for other in plan.others])
         found = _logs(plan, beside.logs, progress)
         hosts = _topology(paths if plan.tells_topology else (), beside.topology, progress)
-        used = {*saved.labels}
+        used = {*saved.labels, *plan.timed}
         used.update(() if found is None else [file.file for file in found.logs.files])
         used.update(() if hosts is None else hosts.files)
         says = [Note("files", note) for note in (found.notes if found else ())]
@@ -183,8 +184,13 @@ def _plan(paths: Sequence[str | os.PathLike[str]], wanted: str | None) -> _Plan:
         raise plan.nothing()
     notes = [Note("files", says) for says in found.notes]
     notes += [Note("files", f"left out: {error}") for error in plan.failed]
-    step_times = tuple(plan.step_times)
-    return _Plan(tuple(grouped(plan.chosen)), tuple(plan.others), tuple(notes), step_times)
+    return _Plan(
+        tuple(grouped(plan.chosen)),
+        tuple(plan.others),
+        tuple(notes),
+        tuple(plan.step_times),
+        tuple(plan.timed),
+    )
 
 
 @dataclass(slots=True)
@@ -193,6 +199,7 @@ class _Choice:
     others: list[_Other] = field(default_factory=list)
     failed: list[UsageError] = field(default_factory=list)
     step_times: list[int] = field(default_factory=list)
+    timed: list[str] = field(default_factory=list)
 
     def add(self, source: Source, wanted: str | None) -> None:
         """Chooses the file's parser; what nobody named may be no trace, or vanish."""
@@ -210,12 +217,16 @@ class _Choice:
             if source.named and not _belongs_to_job(head):
                 raise
             self._pass_over(source, looks_like(head, source.size))
-            self.step_times += step_times(head, source)
+            self._time(step_times(head, source), source)
             return
         if opinion.match.unread is None:
             self.chosen.append((source, opinion.parser))
         else:
             self._pass_over(source, opinion.match.unread)
+
+    def _time(self, found: Sequence[int], source: Source) -> None:
+        self.step_times += found
+        self.timed += [source.label] if found else []
 
     def _pass_over(self, source: Source, looks: str) -> None:
         self.others.append(_Other(source, looks))

@@ -166,5 +166,7 @@ def _without_records(file: LogFile) -> str:
 
 
 def _nothing(notes: Sequence[str]) -> str:
+    if not notes:
+        return "no log of RCCL or NCCL was saved with the run"
     more = f" (and {len(notes) - 1} more files)" if len(notes) > 1 else ""
     return f"{notes[0]}{more}; run the job with NCCL_DEBUG=INFO and give its output"

@@ -45,8 +45,9 @@ def saved_beside(sources: Sequence[Source]) -> SavedBeside:
     runs = [read_manifest(source) for source in manifests]
     folders = _folders(manifests)
     step_times = [run.unprofiled_step_ns for run in runs]
+    notes = (Note(note.topic, note.says) for run in runs for note in run.notes)
     return SavedBeside(
-        notes=tuple(Note(note.topic, note.says) for run in runs for note in run.notes),
+        notes=tuple(dict.fromkeys(notes)),
         step_times=tuple(time for time in step_times if time is not None),
         options=_options([run.options for run in runs]),
         definitions=next(

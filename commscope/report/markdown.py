@@ -33,14 +33,15 @@ from commscope.units import percent, size, span
 MARKER = "<!-- commscope:report -->"
 _WIDE = 110
 _MOST_ROWS = 20
-_MOST_FINDINGS = 20
+MOST_FINDINGS = 20
 _MOST_OF_A_LINE = 400
 _MARKS = {"high": "🔴 high", "medium": "🟠 medium", "low": "⚪ low"}
 
 
-def report_markdown(report: Report) -> str:
-    """The report, as far as it has room in a comment."""
-    return fitted(MARKER, _head(report), (one for build in _SECTIONS for one in build(report)))
+def report_markdown(report: Report, *, first: Sequence[Section] = ()) -> str:
+    """The report, as far as it has room in a comment; ``first`` follows on the verdict."""
+    sections = (one for build in _SECTIONS for one in build(report))
+    return fitted(MARKER, _head(report), (*first, *sections))
 
 
 def _head(report: Report) -> str:
@@ -64,13 +65,16 @@ def _head(report: Report) -> str:
 
 def _findings(report: Report) -> Iterator[Section]:
     if report.findings:
-        shown = report.findings[:_MOST_FINDINGS]
+        shown = report.findings[:MOST_FINDINGS]
         more = len(report.findings) - len(shown)
-        body = "\n".join(map(_finding, shown)) + (f"\n{more} more findings\n" if more else "")
+        body = "\n".join(map(finding_details, shown)) + (
+            f"\n{more} more findings\n" if more else ""
+        )
         yield Section("Findings", body)
 
 
-def _finding(found: Finding) -> str:
+def finding_details(found: Finding) -> str:
+    """A finding, folded: its title shows, with what could be won."""
     bound = f", at most {span(found.bound_ns)} to win" if found.bound_ns else ""
     title = f"{_MARKS[found.severity]}: {found.rule} {prose(found.title)}{bound}"
     quotes = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from commscope.collect import is_allowed
+from commscope.collect.host_facts import is_allowed
 from commscope.saved.vocabulary import WORDS
 
 

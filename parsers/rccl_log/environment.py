@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from commscope.collect import is_allowed
+from commscope.collect.host_facts import is_allowed
 from commscope.log_schema import ENVIRONMENT
 from commscope.parsers.rccl_log.rows import RowTable
 from commscope.parsers.rccl_log.writers import Writer

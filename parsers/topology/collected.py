@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from commscope.collect import is_allowed
+from commscope.collect.host_facts import is_allowed
 from commscope.parsers.topology.json_document import document_of
 from commscope.parsers.topology.rows import Rows
 from commscope.parsers.topology.values import text_of

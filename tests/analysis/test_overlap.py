@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
-from commscope.columns import with_column
 from tables import GENERIC, Gpu, Known, Row, analysis, comm, step, trace
 
 from commscope.analysis.timeline import timeline_of
+from commscope.columns import with_column
 from commscope.normalize.selection import StepSelection
 
 #: Two all_reduces at once, half hidden; a send alone; a broken and an empty collective.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Iterable
 from functools import cache, partial
 from importlib import resources
 from typing import Any
@@ -88,3 +89,8 @@ def sentences(says: str) -> tuple[str, str]:
     """The first sentence, and the rest."""
     first, end, rest = says.partition(". ")
     return first + end.strip(), rest
+
+
+def capitalised(told: Iterable[str]) -> list[str]:
+    """Sentences, of what begins and ends as part of one."""
+    return [f"{says[:1].upper()}{says[1:]}." for says in told]

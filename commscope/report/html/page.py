@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from commscope.report.html import opening
@@ -11,7 +12,7 @@ from commscope.report.html.comm_tables import (
     communicator_tables,
     waiting_tables,
 )
-from commscope.report.html.document import document, sentences
+from commscope.report.html.document import capitalised, document, sentences
 from commscope.report.html.heat import heat
 from commscope.report.html.log_tables import log_notes, log_tables
 from commscope.report.html.run_tables import kernel_tables, run_tables, withheld_kernels
@@ -22,12 +23,14 @@ from commscope.sanitize import shortened
 from commscope.wording import counted
 
 
-def render(report: Report, *, title: str = "Communication report") -> str:
+def render(report: Report, *, title: str = "Communication report", told: Sequence[str] = ()) -> str:
     """The report as one HTML file that needs nothing from outside, equal for equal input.
 
-    ``title`` heads the page, such as the name of the run.
+    ``title`` heads the page, such as the name of the run; ``told``, what is known of the job beside
+    its files, follows on the verdict.
     """
-    views = {**_head(report), **_pictures(report), **_sections(report), "parts": PARTS}
+    views = {**_head(report), **_pictures(report), **_sections(report)}
+    views |= {"parts": PARTS, "told": capitalised(told)}
     return document("page.html", title, views)
 
 

@@ -14,7 +14,7 @@ from small_run import write_run
 from support import ROOT, case
 
 from commscope.cli.main import run
-from commscope.collect import is_allowed
+from commscope.collect.host_facts import is_allowed
 from commscope.log_schema import LOG_TABLES
 
 WATCHDOG = (

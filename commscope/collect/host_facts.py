@@ -1,7 +1,7 @@
 """What tells of a host's topology, saved on the machine where a job runs.
 
-    python -m commscope.collect FOLDER
-    python collect.py FOLDER
+    python -m commscope.collect.host_facts FOLDER
+    python host_facts.py FOLDER
 
 Needs Python 3.9 and its standard library only, and nothing else of commscope, so that this file
 can be copied into any image. Each tool is optional, has a limit of time and of output, and writes
@@ -23,7 +23,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -116,7 +116,7 @@ def collect(
     *,
     timeout_s: float = TIMEOUT_S,
     most_bytes: int = MOST_BYTES,
-    tools: Sequence[Tool] = TOOLS,
+    tools: Iterable[Tool] = TOOLS,
 ) -> list[Outcome]:
     """Runs the tools and saves what they print; the manifest comes last.
 
@@ -176,6 +176,7 @@ def run(command: Sequence[str], timeout_s: float, most_bytes: int) -> tuple[byte
         stderr=subprocess.STDOUT,
         start_new_session=True,
         env={**os.environ, "LC_ALL": "C"},
+        preexec_fn=_unblock_signals,  # noqa: PLW1509 - no other thread runs where this is called
     )
     try:
         data, status = _read(process.stdout, time.monotonic() + timeout_s, most_bytes)
@@ -185,6 +186,11 @@ def run(command: Sequence[str], timeout_s: float, most_bytes: int) -> tuple[byte
         _kill(process)
     code = process.returncode if status in ("ok", "failed") else None
     return data, code, status
+
+
+def _unblock_signals() -> None:
+    """A tool begins with no signal blocked, also where its caller waits for some."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _waited(process: subprocess.Popen[bytes]) -> str:
@@ -217,7 +223,9 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     """Ends the process group, children that outlived the command among them."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    # What waits for a device in the kernel cannot be killed, nor waited for.
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=_PATIENCE_S)
     if process.stdout is not None:
         process.stdout.close()
 

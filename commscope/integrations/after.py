@@ -1,0 +1,94 @@
+"""After the training: a niced process of its own waits for all traces and writes the report.
+
+python -m commscope.integrations.after FOLDER --ranks 0,1 --since TIME
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from commscope.collect.profiling.inject.telling import shielded, tell
+from commscope.collect.profiling.options import parse_ranks
+
+LOG = "analysis.log"
+_WAIT_S, _POLL_S = 120.0, 0.5
+#: By how much the clock of the file system may lag.
+_LAG_S = 2.0
+_REPORTS = ("report.html", "report.json", "report.md")
+_NICE = 10
+
+
+def start(folder: Path, ranks: frozenset[int], since: float) -> None:
+    """Starts the process and does not wait for it; a failure is one line on stderr."""
+    shielded(_start, lambda: None)(folder, ranks, since)
+
+
+def _start(folder: Path, ranks: frozenset[int], since: float) -> None:
+    listed = ",".join(map(str, sorted(ranks)))
+    words = [sys.executable, "-m", "commscope.integrations.after", str(folder)]
+    with (folder / LOG).open("wb") as log:
+        subprocess.Popen(
+            [*words, "--ranks", listed, "--since", f"{since:.3f}"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            start_new_session=True,
+        )
+    tell(f"the report will be {folder / 'report.html'}")
+
+
+def missing(folder: Path, ranks: frozenset[int], since: float) -> list[int]:
+    """The ranks whose trace of this training is not there yet."""
+    return [rank for rank in sorted(ranks) if not _is_new(_trace(folder, rank), since)]
+
+
+def _trace(folder: Path, rank: int) -> Path:
+    return folder / f"rank{rank}.pt.trace.json.gz"
+
+
+def _is_new(path: Path, since: float) -> bool:
+    """Traces come into their place whole."""
+    try:
+        return path.stat().st_mtime >= since - _LAG_S
+    except OSError:
+        return False
+
+
+def _wait(folder: Path, ranks: frozenset[int], since: float, wait_s: float) -> list[int]:
+    """Waits for all traces; the ranks that are missing when the time is over."""
+    deadline = time.monotonic() + wait_s
+    while absent := missing(folder, ranks, since):
+        if time.monotonic() >= deadline:
+            return absent
+        time.sleep(_POLL_S)
+    return []
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Waits, then runs ``commscope report`` on what is there; its exit code, 1 for no trace."""
+    parser = argparse.ArgumentParser(description="Writes the report once all traces are there.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--ranks", type=parse_ranks, required=True)
+    parser.add_argument("--since", type=float, default=0.0, help="older traces do not count")
+    parser.add_argument("--wait", type=float, default=_WAIT_S, help="seconds to wait for all")
+    given = parser.parse_args(arguments)
+    os.nice(_NICE)
+    absent = _wait(given.folder, given.ranks, given.since, given.wait)
+    if absent:
+        tell(f"no trace of ranks {', '.join(map(str, absent))} after {given.wait:g} s")
+    if len(absent) == len(given.ranks):
+        return 1
+    outputs = [word for name in _REPORTS for word in ("-o", str(given.folder / name))]
+    command = [sys.executable, "-m", "commscope", "report", "--quiet", str(given.folder)]
+    return subprocess.run([*command, *outputs], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

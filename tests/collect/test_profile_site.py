@@ -1,0 +1,98 @@
+"""The start of a Python process with the injected folder in PYTHONPATH; torch is a stand-in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commscope.collect.profiling import ProfileOptions, prepare
+
+#: As much of torch as tells of optimizers: the hook is called as torch calls it.
+_OPTIMIZER = """
+hooks = []
+def register_optimizer_step_post_hook(hook):
+    hooks.append(hook)
+class Optimizer:
+    def step(self):
+        for hook in hooks:
+            hook(self, (), {})
+"""
+_TORCH = "class autograd:\n    _get_sequence_nr = None\nfrom torch import optim\n"
+
+
+class Job:
+    """A folder with a stand-in for torch, and the variables of a profiled job."""
+
+    def __init__(self, folder: Path) -> None:
+        self.user = folder / "user"
+        (self.user / "torch" / "optim").mkdir(parents=True)
+        (self.user / "torch" / "__init__.py").write_text(_TORCH)
+        (self.user / "torch" / "optim" / "__init__.py").write_text("from . import optimizer\n")
+        (self.user / "torch" / "optim" / "optimizer.py").write_text(_OPTIMIZER)
+        given = {"PATH": os.environ["PATH"], "PYTHONPATH": str(self.user)}
+        options = ProfileOptions("kineto")
+        self.environment = given | prepare(options, folder / "traces", folder, given).variables
+
+    def python(self, code: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", code]
+        return subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, check=False, timeout=60
+        )
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    return Job(tmp_path)
+
+
+def test_a_process_without_torch_notices_nothing(job: Job) -> None:
+    ended = job.python("import sys; print(sys.path[1], 'dataclasses' in sys.modules)")
+    assert (ended.stdout.split()[0], ended.stderr, ended.returncode) == (str(job.user), "", 0)
+    loaded = job.python("import sys; print([m for m in sys.modules if m.startswith('_commscope')])")
+    assert loaded.stdout.count("_commscope_job.") == 3  # ready, after_import, telling
+
+
+def test_the_users_own_sitecustomize_runs_and_is_what_it_was(job: Job) -> None:
+    (job.user / "sitecustomize.py").write_text("import builtins; builtins.marked = __file__\n")
+    ended = job.python("import sitecustomize; print(marked == sitecustomize.__file__)")
+    assert (ended.stdout, ended.stderr) == ("True\n", "")
+
+
+def test_a_sitecustomize_that_fails_fails_as_ever(job: Job) -> None:
+    (job.user / "sitecustomize.py").write_text("raise RuntimeError('mine')\n")
+    with_us = job.python("print('goes on')")
+    job.environment = {"PYTHONPATH": str(job.user)}
+    assert (with_us.stdout, with_us.stderr) == ("goes on\n", job.python("").stderr)
+
+
+@pytest.mark.parametrize("broken", ["{", "{}", '{"kind":"kineto"}'])
+def test_broken_settings_are_one_line_and_the_job_goes_on(job: Job, broken: str) -> None:
+    job.environment["COMMSCOPE_PROFILE"] = broken
+    ended = job.python("import torch; print('trained'); raise SystemExit(3)")
+    assert (ended.stdout, ended.returncode) == ("trained\n", 3)
+    assert ended.stderr.startswith("commscope: profiling ends here, the job goes on (")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_failure_in_a_hook_is_one_line_and_the_job_goes_on(job: Job) -> None:
+    ended = job.python(
+        "from torch.optim.optimizer import Optimizer\n"
+        "it = Optimizer()\n"
+        "for step in range(20): it.step()\n"  # the stand-in has no numbers to tell: TypeError
+        "print('trained')"
+    )
+    assert (ended.stdout, ended.returncode) == ("trained\n", 0)
+    assert ended.stderr.count("profiling ends here") == 1
+
+
+def test_the_loader_of_a_watched_module_stays_what_it_was(job: Job) -> None:
+    ended = job.python(
+        "import torch.optim.optimizer as it, importlib\n"
+        "print(len(it.hooks), vars(it.__loader__).keys() == {'name', 'path'})\n"
+        "importlib.reload(it); print(len(it.hooks))"
+    )
+    assert ended.stdout == "1 True\n0\n"
