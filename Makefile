@@ -6,7 +6,7 @@ PYTEST_ARGS ?=
 SIDE_BY_SIDE ?= -n auto --dist loadfile
 # What a wheel may lack are modules, data and commands; what is calculated is the same code.
 WHEEL_TESTS ?= $(patsubst %,tests/%,automation browser cli collect compare engine gate report saved) \
-	$(filter-out tests/test_real_% tests/test_verified_%,$(wildcard tests/test_*.py))
+	$(filter-out tests/test_real_% tests/test_verified_% tests/test_known_answers.py,$(wildcard tests/test_*.py))
 BENCH_ARGS ?=
 BENCH_SIZES ?= 200 1000
 # The lowest versions have wheels for Python 3.10 and 3.11 only; the first one at hand is taken.

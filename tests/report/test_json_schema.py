@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import json_schema
 import pytest
 import small_run
 from builders import TraceBuilder
 from jsonschema import Draft202012Validator
+from support import ROOT
 
 import commscope
 from commscope import sample_traces
 
-SCHEMA: dict[str, Any] = json.loads(json_schema.SCHEMA.read_text(encoding="utf-8"))
+TEXT = resources.files("commscope.report").joinpath("report-1.schema.json").read_text("utf-8")
+SCHEMA: dict[str, Any] = json.loads(TEXT)
 
 
 def _without_other_keys(part: Any) -> Any:
@@ -42,7 +45,9 @@ def _errors(report: commscope.Report) -> list[str]:
 
 
 def test_file_is_that_of_the_page() -> None:
-    assert json_schema.SCHEMA.read_text(encoding="utf-8") == json_schema.schema_text()
+    if not (ROOT / "tools").is_dir():
+        pytest.skip("needs the checkout")
+    assert importlib.import_module("json_schema").schema_text() == TEXT
     Draft202012Validator.check_schema(SCHEMA)
 
 
