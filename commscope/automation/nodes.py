@@ -169,7 +169,7 @@ def _document(path: Path, kind: type[_Document]) -> _Document:
     """The document of a file; an empty one where there is none that can be read."""
     try:
         return msgspec.json.decode(_bytes(path), type=kind)
-    except ValueError:
+    except (ValueError, msgspec.MsgspecError):
         return kind()
 
 

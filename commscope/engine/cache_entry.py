@@ -46,7 +46,7 @@ def decode(data: bytes, key: CacheKey) -> list[Reading] | None:
     try:
         entries = msgspec.convert(about, tuple[_Entry, ...], str_keys=True)
         return list(_readings(entries, body))
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, msgspec.MsgspecError) as error:
         raise CorruptEntry(str(error)) from error
 
 

@@ -71,7 +71,7 @@ def key_in(file: BinaryIO) -> CacheKey:
 def _header(text: bytes) -> _Header:
     try:
         return msgspec.convert(json.loads(text), _Header, str_keys=True)
-    except ValueError as error:  # of JSON, of UTF-8, and of msgspec
+    except (ValueError, msgspec.MsgspecError) as error:  # ValueError: of JSON and of UTF-8
         raise CorruptEntry(str(error)) from error
 
 

@@ -20,7 +20,7 @@ def report_in(data: bytes | memoryview) -> Report:
     """The report that the bytes hold; raises ValueError where they hold none."""
     try:
         return msgspec.msgpack.decode(data, type=Report, dec_hook=_table)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, msgspec.MsgspecError) as error:
         raise ValueError(str(error)) from error
 
 

@@ -233,6 +233,6 @@ def document_of(data: bytes, kind: type[_Document], schema: str, label: str) -> 
         if told != schema:
             raise ValueError(f"its schema is {str(told)[:40]!r}, not {schema}")
         return msgspec.convert(plain, kind, str_keys=True)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, msgspec.MsgspecError, RecursionError) as error:
         reason = str(error).replace("\n", " ")[:200]
         raise CorruptTrace(f"{label}: no saved run can be read from it ({reason})") from error
