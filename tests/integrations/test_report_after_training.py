@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from support import ROOT
 
+from commscope import sample_traces
 from commscope.integrations import after
 
 
@@ -34,7 +34,7 @@ def test_without_a_trace_there_is_no_report(
 
 def test_the_report_lies_next_to_the_traces(tmp_path: Path) -> None:
     for rank in (0, 1):
-        sample = ROOT / "sample_traces" / "ddp_straggler" / f"rank{rank}.json.gz"
+        sample = sample_traces.path("ddp_straggler") / f"rank{rank}.json.gz"
         shutil.copy(sample, tmp_path / f"rank{rank}.pt.trace.json.gz")
     assert after.main([str(tmp_path), "--ranks", "0,1", "--wait", "0"]) == 0
     assert {"report.html", "report.json", "report.md"} <= {it.name for it in tmp_path.iterdir()}

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 from peer_runs import read, says
-from support import ROOT, case
+from support import case
 
 import commscope
+from commscope import sample_traces
 from commscope.columns import int64
 from commscope.errors import UsageError
 from commscope.peers import TOOLS, Answer, PeerAnswer, answer_as
@@ -97,13 +98,13 @@ def test_json_of_an_answer() -> None:
 
 
 def test_another_tool_is_refused() -> None:
-    trace = commscope.load([ROOT / "sample_traces" / "ddp_straggler"])
+    trace = commscope.load([sample_traces.path("ddp_straggler")])
     with pytest.raises(UsageError, match="as nsys: there are hta, tracelens, tb"):
         answer_as(trace, "nsys")
 
 
 def test_ranks_are_taken_apart() -> None:
-    trace = commscope.load([ROOT / "sample_traces" / "ddp_straggler"])
+    trace = commscope.load([sample_traces.path("ddp_straggler")])
     found = list(by_rank(trace))
     assert [of.rank for of in found] == trace.ranks.column("rank").to_pylist()
     for of in found:

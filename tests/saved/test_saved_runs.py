@@ -12,10 +12,10 @@ import pytest
 from cached_runs import assert_same
 from saved_files import read_again, saved
 from small_run import write_run
-from support import ROOT, case
+from support import case
 
 import commscope
-from commscope import api
+from commscope import api, sample_traces
 from commscope._version import DEFINITIONS_VERSION
 from commscope.classify import FoundNames
 from commscope.columns import as_text
@@ -74,7 +74,7 @@ def test_real_cases_are_read_as_they_were(path: str, tmp_path: Path) -> None:
 
 
 def test_the_report_is_the_same(tmp_path: Path) -> None:
-    run = api.read(ROOT / "sample_traces" / "ddp_shm")
+    run = api.read(sample_traces.path("ddp_shm"))
     report = commscope.analyze(trace_of(run))
     archive = tmp_path / "run.tar.gz"
     write_archive(run_files(with_quotes(run, report.findings)), archive)
