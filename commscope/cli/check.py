@@ -134,16 +134,19 @@ def check(
 def _runs_of(given: str, folder: Path) -> list[Path]:
     """A run that lies at a path, or the runs of a baseline."""
     from commscope.parsers.saved.documents import RUN_FILE  # noqa: PLC0415
-    from commscope.saved.baselines import baseline_runs  # noqa: PLC0415
+    from commscope.saved.baselines import baseline_runs, saved_run  # noqa: PLC0415
 
     path = Path(given)
     if path.is_dir() and any(path.glob(f"run-*/{RUN_FILE}")):
-        return baseline_runs(path.parent, path.resolve().name)
-    if path.exists():
+        runs = baseline_runs(path.parent, path.resolve().name)
+    elif path.exists():
         return [path]
-    if os.sep in given:
+    elif os.sep in given:
         raise UsageError(f"--baseline {given}: no such file or folder")
-    return baseline_runs(folder, given)
+    else:
+        runs = baseline_runs(folder, given)
+    # Without what its manifest tells, a run would be read as any other folder of tables.
+    return [saved_run(run).path for run in runs]
 
 
 def _read(options: Mapping[str, Any], unprofiled_ns: float | None = None) -> GateRun:

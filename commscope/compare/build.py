@@ -47,12 +47,13 @@ def examine(name: str, trace: Trace, limits: Mapping[str, float] = NO_LIMITS) ->
 
 
 def compare_runs(base: Sequence[Examined], new: Sequence[Examined]) -> Comparison:
-    """Sets new runs against those of the base.
+    """Sets new runs against those of the base; of copies of a run, one of each side counts.
 
     Raises UsageError where a side has no run.
     """
     if not base or not new:
         raise UsageError("comparison: each side needs a run at least")
+    base, new, copies = _each_once(base, new)
     sides = scopes_of(base, new)
     known = parts_known(sides.every)
     judgements = _judgements(sides, known)
@@ -77,11 +78,34 @@ def compare_runs(base: Sequence[Examined], new: Sequence[Examined]) -> Compariso
         kernels=kernels,
         environment=facts,
         findings=_findings(sides),
-        not_compared=(*sides.notes, *_unexplained(known), *kernel_notes, *environment_notes),
+        not_compared=(
+            *copies,
+            *sides.notes,
+            *_unexplained(known),
+            *kernel_notes,
+            *environment_notes,
+        ),
         base_worst=base[0].report.worst_step,
         new_worst=new[0].report.worst_step,
     )
     return _with_words(found)
+
+
+def _each_once(
+    base: Sequence[Examined], new: Sequence[Examined]
+) -> tuple[list[Examined], list[Examined], list[str]]:
+    """Both sides without what is there twice: a copy is no other run; and what was left out."""
+    notes = []
+    kept: list[dict[frozenset[str] | int, Examined]] = [{}, {}]
+    for runs, side in zip(kept, (base, new)):
+        for run in side:
+            key = run.contents or id(run)
+            if key in runs:
+                notes.append(f"{run.name}: holds the files of {runs[key].name}, and counts once")
+            runs.setdefault(key, run)
+    both = [run.name for key, run in kept[1].items() if key in kept[0]]
+    notes += [f"{name}: is on both sides" for name in both]
+    return list(kept[0].values()), list(kept[1].values()), notes
 
 
 def _with_words(found: Comparison) -> Comparison:

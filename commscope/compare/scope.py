@@ -29,6 +29,11 @@ class Examined:
         return set(self.analysis.timeline.ranks.tolist())
 
     @cached_property
+    def contents(self) -> frozenset[str]:
+        """The digests of its files, by which it is known again; none where they are not known."""
+        return frozenset(file.sha256 for file in self.report.inputs if file.sha256)
+
+    @cached_property
     def world(self) -> int | None:
         """How many ranks the job had, where the traces tell."""
         told = [size for size in self.analysis.trace.ranks.column("world_size").to_pylist() if size]

@@ -53,7 +53,7 @@ def _line(one: Annotation) -> str:
 
 
 def _of_finding(finding: Finding) -> Annotation:
-    bound = f" At most {span(finding.bound_ns)} to win." if finding.bound_ns else ""
+    bound = f". At most {span(finding.bound_ns)} to win." if finding.bound_ns else ""
     title = f"{finding.rule} {finding.title}"
     return Annotation(_KINDS[finding.severity], title, plain(finding.says) + bound)
 

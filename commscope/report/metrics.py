@@ -42,6 +42,8 @@ class Metric:
 def metric_named(name: str) -> Metric | None:
     """The metric of a name, which may lack its unit and have the sections of JSON before it."""
     wanted = re.sub(r"^(summary|ranks|steps|launch|collectives)(\[\])?\.", "", name.casefold())
+    wanted = re.sub(r"^partition\.|(?<=^step_ns)\.(p50|p95|max)$", "", wanted)
+    wanted = re.sub(r"^upper_bound\.exposed_hidden_ns$", "upper_bound_ns", wanted)
     for metric in METRICS:
         if wanted in (metric.name, re.sub("_(ns|gbps)$", "", metric.name)):
             return metric

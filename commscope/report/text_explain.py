@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from commscope.findings.model import Check, Finding, Looked
+from commscope.findings.model import Check, Finding, Looked, Measured
 from commscope.report.explained import MOST_VALUES, ExplainedMetric
 from commscope.report.metrics import Metric, Unit, Value
 from commscope.sanitize import plain
@@ -54,7 +54,7 @@ def print_finding(found: Finding, console: Console) -> None:
     """All that a finding holds: numbers, where to look, quotes."""
     console.print(Text(f"\n{found.id} ({found.severity}, confidence {found.confidence})", "bold"))
     console.print(Text(plain(found.says)))
-    lines = [f"{name}: {_shown(one.value, one.unit)}" for name, one in found.measured.items()]
+    lines = [f"{name}: {_measured(name, one)}" for name, one in found.measured.items()]
     if found.bound_ns is not None:
         lines.append(f"at most to win: {span(found.bound_ns)}")
     _print_lines("Measured", lines, console)
@@ -89,6 +89,11 @@ def _shown(value: float | None, unit: str) -> str:
     if unit == "ratio":
         return f"{percent(value)} ({value:.6f})"
     return f"{value:,.3f} GB/s" if unit == "gbps" else f"{value:,.0f}"
+
+
+def _measured(name: str, found: Measured) -> str:
+    """A number of a finding; a speedup is a factor."""
+    return f"{found.value:.2f} times" if name == "speedup" else _shown(found.value, found.unit)
 
 
 def _check(check: Check) -> str:

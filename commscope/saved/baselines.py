@@ -80,7 +80,9 @@ def list_baselines(folder: Path) -> list[Baseline]:
 
 def saved_run(path: Path) -> SavedRun:
     """What the manifest of a saved run tells; raises CorruptTrace or UsageError without one."""
-    manifest = read_manifest(Source(path / RUN_FILE, label=f"{path.name}/{RUN_FILE}"))
+    manifest = read_manifest(
+        Source(path / RUN_FILE, label=f"{path.parent.name}/{path.name}/{RUN_FILE}")
+    )
     files = list(_entries(path))
     return SavedRun(
         path.name,

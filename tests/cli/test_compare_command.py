@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_run import write_run
+from small_run import trace, write_run
 
 from commscope import sample_traces
 
@@ -51,10 +51,16 @@ def test_a_name_that_promises_another_format_is_refused(runs, refused, tmp_path:
 
 
 def test_more_runs_a_side(runs, call) -> None:
-    base, new = runs
+    base, _ = runs
+    new = base.parent / "new"
+    new.mkdir()
+    for rank in range(2):
+        (new / f"rank{rank}.json").write_bytes(trace(rank, start=2000.0))
     out = call("compare", base, new, "--base", new, "--new", base, "--format", "json").out
     document = json.loads(out)
     assert [len(document[side]) for side in ("base", "new")] == [2, 2]
+    copies = json.loads(call("compare", base, new, "--base", base, "--format", "json").out)
+    assert len(copies["base"]) == 1
 
 
 def test_a_missing_run_is_named(runs, refused) -> None:

@@ -44,6 +44,9 @@ def test_rules_of_trust_exist(metric: Any, report: Report) -> None:
         ("summary.shares.exposed_comm", "shares.exposed_comm"),
         ("BUSBW", "busbw_gbps"),
         ("launch[].host_pause_ns", "host_pause_ns"),
+        ("summary.step_ns.p50", "step_ns"),
+        ("ranks[].partition.idle_ns", "idle_ns"),
+        ("summary.upper_bound.exposed_hidden_ns", "upper_bound_ns"),
         ("exposed", None),
     ],
 )

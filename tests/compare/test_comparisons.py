@@ -93,7 +93,8 @@ def test_a_run_is_equal_to_itself(name: str) -> None:
     assert all(c.change_ns == 0 for c in found.causes or ())
     assert not found.environment
     assert not any(p.judgement and p.judgement.is_significant for p in found.parts)
-    assert found.not_compared == () or found.step_time is None
+    assert found.not_compared[0] == f"{name}: is on both sides"
+    assert len(found.not_compared) == 1 or found.step_time is None
 
 
 def test_one_file_cannot_tell_waiting() -> None:
@@ -173,3 +174,13 @@ def test_hostile_names_are_inert(name: str, tmp_path: Path) -> None:
     rows = [line for line in markdown.split("\n") if line.startswith("| ")]
     assert all("<img" not in row.replace("`<img src=x onerror=alert(1)>`", "") for row in rows)
     assert max(map(len, texts[0].split("\n"))) < 140
+
+
+def test_copies_of_a_run_are_no_more_runs() -> None:
+    base, new = (sample_traces.path(name) for name in ("ddp_default", "ddp_straggler"))
+    found = comparison([base] * 5, [new] * 5)
+    assert (len(found.base), len(found.new)) == (1, 1)
+    assert "cannot judge" in found.verdict.lower()
+    again = "ddp_default: holds the files of ddp_default, and counts once"
+    assert found.not_compared.count(again) == 4
+    assert "ddp_default: is on both sides" in comparison(base, base).not_compared
