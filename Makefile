@@ -5,7 +5,7 @@ PYTEST_ARGS ?=
 # Files of tests run side by side, on all cores; SIDE_BY_SIDE= runs one after the other.
 SIDE_BY_SIDE ?= -n auto --dist loadfile
 # What a wheel may lack are modules, data and commands; what is calculated is the same code.
-WHEEL_TESTS ?= $(patsubst %,tests/%,automation browser cli collect compare engine gate report saved) \
+WHEEL_TESTS ?= $(patsubst %,tests/%,browser cli collect saved) \
 	$(filter-out tests/test_real_% tests/test_verified_% tests/test_known_answers.py,$(wildcard tests/test_*.py))
 BENCH_ARGS ?=
 BENCH_SIZES ?= 200 1000

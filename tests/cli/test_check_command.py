@@ -71,6 +71,16 @@ def test_a_named_baseline(here: Path, call: Any, monkeypatch: pytest.MonkeyPatch
     assert "main/run-2 of the baseline was saved by a version with other definitions" in outcome.out
 
 
+def test_a_run_whose_manifest_is_damaged_is_no_baseline(
+    here: Path, call: Any, refused: Any
+) -> None:
+    for seed in range(2):
+        assert call("baseline", "save", "broken", f"job{seed}", "--dir", "kept").code == 0
+    (here / "kept/broken/run-1/run.json").write_text("junk")
+    told = refused(3, "check", "job5", "--baseline", "broken", "--baseline-dir", "kept")
+    assert "broken/run-1/run.json: no saved run can be read from it" in told
+
+
 def test_limits_alone(tmp_path: Path, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     summary = tmp_path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
