@@ -24,6 +24,9 @@ def report_in(data: bytes | memoryview) -> Report:
         raise ValueError(str(error)) from error
 
 
+# What msgspec asks for where it does not know a type itself: it wants NotImplementedError then.
+
+
 def _table_bytes(value: Any) -> bytes:
     if not isinstance(value, pa.Table):
         raise NotImplementedError(f"a report holds no {type(value).__name__}")
