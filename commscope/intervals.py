@@ -38,13 +38,15 @@ EMPTY = Intervals(_EMPTY, _EMPTY)
 def union(starts: Int64, ends: Int64) -> Intervals:
     """The instants covered by any of the intervals, given in any order; empty ones are nothing."""
     real = ends > starts
-    if not real.any():
+    if not real.all():
+        starts, ends = starts[real], ends[real]
+    if not len(starts):
         return EMPTY
-    starts, ends = starts[real], ends[real]
-    order = np.argsort(starts, kind="stable")
-    starts, reach = starts[order], np.maximum.accumulate(ends[order])
-    begins = np.concatenate(([True], starts[1:] > reach[:-1]))
-    firsts = np.flatnonzero(begins)
+    if (starts[1:] < starts[:-1]).any():
+        order = np.argsort(starts, kind="stable")
+        starts, ends = starts[order], ends[order]
+    reach = np.maximum.accumulate(ends)
+    firsts = np.flatnonzero(np.concatenate(([True], starts[1:] > reach[:-1])))
     lasts = np.append(firsts[1:], len(starts)) - 1
     return Intervals(starts[firsts], reach[lasts])
 

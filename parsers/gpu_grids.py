@@ -17,6 +17,8 @@ def workgroups(grid: Sequence[Int64], group: Sequence[Int64]) -> Int64:
     known = np.all([*(size > 0 for size in grid), *(size > 0 for size in group)], axis=0)
     count = np.ones(len(known), np.int64)
     for whole, part in zip(grid, group):
+        if (whole == part).all():
+            continue  # most grids are flat
         along = -(-whole // np.where(known, part, 1))
         known &= along <= _MOST // np.maximum(count, 1)
         count = np.where(known, count * along, 1)

@@ -40,6 +40,11 @@ def integers(values: Sequence[Scalar]) -> Int64:
     return np.fromiter(map(known.__getitem__, values), np.int64, len(values))
 
 
+def whole_number(value: object) -> int | None:
+    """The value if it is a whole number, which true and false are not."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def products(lists: Sequence[bytes]) -> Int64:
     """The product of each list of numbers, as the file spells it; ``NONE`` where it is none."""
     texts = list(map(bytes, lists))

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from commscope.parsers.integers import whole_number
 from commscope.schema import TEXT, conform
 
 #: Rows are kept as Python values up to this many.
@@ -97,15 +98,15 @@ def _fit_for(kind: pa.DataType) -> Callable[[Any], Any]:
     if pa.types.is_list(kind):
         fit = _fit_for(kind.value_type)
         return lambda values: [fit(value) for value in values]
-    return _text
+    return valid_text
 
 
 def _whole(bits: int) -> Callable[[Any], int | None]:
     most = 2 ** (bits - 1) - 1
 
     def fit(value: Any) -> int | None:
-        is_whole = isinstance(value, int) and not isinstance(value, bool)
-        return value if is_whole and -most <= value <= most else None
+        number = whole_number(value)
+        return number if number is not None and -most <= number <= most else None
 
     return fit
 
@@ -120,6 +121,6 @@ def _finite(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _text(value: Any) -> str | None:
+def valid_text(value: Any) -> str | None:
     """Valid Unicode: a lone surrogate becomes a question mark."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None

@@ -11,7 +11,7 @@ if not (ROOT / "README.md").is_file():
 
 import known_answers
 
-pytestmark = pytest.mark.answers
+pytestmark = pytest.mark.long
 
 _PAGE = (ROOT / "docs/known-answers.md").read_text(encoding="utf-8")
 

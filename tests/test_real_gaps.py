@@ -15,7 +15,7 @@ from commscope.findings.case import Case
 from commscope.findings.quality import trust_of
 from commscope.findings.rules import BUILT_IN
 
-pytestmark = pytest.mark.answers
+pytestmark = pytest.mark.long
 
 #: Their bound is about compute that is slowed, not about time without compute.
 _ON_COMPUTE = {"O4", "O5"}

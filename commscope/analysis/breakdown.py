@@ -28,18 +28,20 @@ def partition_windows(
     shift = timeline.shift_ns[rank]
     start, end = start_ns + shift, end_ns + shift
     window = end - start
-    compute, communication, kernels, busy = (
+    compute, communication, exposed, copy, busy = (
         measure(of, start, end)
-        for of in (timeline.compute, timeline.communication, timeline.kernels, timeline.busy)
+        for of in (
+            *(timeline.compute, timeline.communication),
+            *(timeline.exposed_comm, timeline.exposed_copy, timeline.busy),
+        )
     )
-    exposed = kernels - compute
     return {
         "window_ns": window,
         "compute_ns": compute,
         "communication_ns": communication,
         "hidden_comm_ns": communication - exposed,
         "exposed_comm_ns": exposed,
-        "exposed_copy_ns": busy - kernels,
+        "exposed_copy_ns": copy,
         "idle_ns": window - busy,
     }
 

@@ -50,8 +50,7 @@ def _of_role(timeline: Timeline, across: Across, windows: Windows, role: str | N
     _, begins, ends = on_axis(timeline, across.calls)
     columns: dict[str, Int64] = {
         "communication_ns": measure(union(begins[chosen], ends[chosen]), start, end),
-        "exposed_comm_ns": measure(waiting.kernels, start, end)
-        - measure(timeline.compute, start, end),
+        "exposed_comm_ns": measure(waiting.exposed, start, end),
     }
     summed = {name: pa.array(windows.sums(values, count)) for name, values in columns.items()}
     for name, values in split.items():

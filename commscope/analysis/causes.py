@@ -223,11 +223,13 @@ class _Near:
         step, rank = self._columns["step"], self._found.rank
         work = self._found.of(ActivityClass.COMPUTE) & ~_of_optimizer(trace, timeline, host)
         work |= where_word(trace.events, "name", _BUCKET_COPY.search)[self._found.row]
+        known = at(step, self.running, NONE) != NONE
+        if not known.any():
+            return known
         group, first = group_rows([rank, step])
         last = np.full(len(first), NONE)
         np.maximum.at(last, group[work], self._start[work])
         latest = at(last, at(group, self.running, -1), NONE)
-        known = at(step, self.running, NONE) != NONE
         return np.asarray(known & (latest != NONE) & (latest < self._exposures.end))
 
 

@@ -39,9 +39,12 @@ def contention_table(trace: Trace, timeline: Timeline, windows: Windows) -> pa.T
     of_name = name[found.row[rows]]
     grid = int64(trace.events, "workgroups")[found.row[rows]]
     group, first = group_rows([found.rank[rows], of_name, grid])
-    beside = _Half(group, length, covered >= _BESIDE * length, len(first))
-    alone = _Half(group, length, covered == 0, len(first))
-    both = np.flatnonzero((beside.count > 0) & (alone.count > 0))
+    is_beside, is_alone = covered >= _BESIDE * length, covered == 0
+    some_beside, some_alone = (_some(group, of, len(first)) for of in (is_beside, is_alone))
+    both = np.flatnonzero(some_beside & some_alone)
+    compared = (some_beside & some_alone)[group]
+    beside = _Half(group, length, is_beside & compared, len(first))
+    alone = _Half(group, length, is_alone & compared, len(first))
     longer = beside.total[both] - beside.count[both] * alone.p50[both]
     return pa.table(
         {
@@ -71,6 +74,13 @@ def stretches(contention: pa.Table) -> dict[str, float]:
         extra[name] += more
         base[name] += usual
     return {name: 1 + extra[name] / usual for name, usual in base.items() if usual}
+
+
+def _some(group: Int64, chosen: Bool, groups: int) -> Bool:
+    """Which groups have a row that is chosen."""
+    found = np.zeros(groups, np.bool_)
+    found[group[chosen]] = True
+    return found
 
 
 class _Half:

@@ -18,7 +18,7 @@ from commscope.analysis.timeline import Timeline, on_axis
 from commscope.analysis.windows import Windows
 from commscope.classify import ActivityClass
 from commscope.columns import Int64, at, where_equal
-from commscope.intervals import Intervals, cut, difference
+from commscope.intervals import cut
 
 WAIT, TRANSFER, UNMATCHED = range(3)
 #: Names of the parts of exposed communication, by their numbers.
@@ -74,18 +74,14 @@ class Gaps:
 def gaps_of(timeline: Timeline, across: Across, windows: Windows) -> Gaps:
     """All gaps of all ranks; ``windows`` are those of the steps."""
     waiting = across.waiting
-    parts = (
-        difference(waiting.kernels, waiting.settled),
-        difference(waiting.moving, timeline.compute),
-        difference(waiting.settled, waiting.moving),
-    )
+    parts = (waiting.waits, waiting.transfers, waiting.unmatched)
     edges = np.unique(np.concatenate((*windows.axis(timeline), _arrivals(timeline, across))))
     pieces = [cut(part.starts, part.ends, edges) for part in parts]
     start, end = (np.concatenate([piece[side] for piece in pieces]) for side in (0, 1))
     part = np.repeat(np.arange(len(parts)), [len(piece[0]) for piece in pieces])
     order = np.argsort(start, kind="stable")
     start, end, part = start[order], end[order], part[order]
-    exposures = _exposures(timeline, difference(waiting.kernels, timeline.compute))
+    exposures = _exposures(timeline)
     exposure = np.searchsorted(exposures.start, start, side="right") - 1
     return Gaps(
         exposures, exposure, exposures.rank[exposure], start, end, part,
@@ -101,8 +97,9 @@ def _arrivals(timeline: Timeline, across: Across) -> Int64:
     return start[matched] + across.matching.wait_ns[matched]
 
 
-def _exposures(timeline: Timeline, exposed: Intervals) -> Exposures:
-    found, rank = timeline.activities, timeline.rank_at(exposed.starts)
+def _exposures(timeline: Timeline) -> Exposures:
+    exposed, found = timeline.exposed_comm, timeline.activities
+    rank = timeline.rank_at(exposed.starts)
     start, end = timeline.activities_on_axis()
     ended = np.flatnonzero(found.of(ActivityClass.COMPUTE))
     ended = ended[np.argsort(end[ended], kind="stable")]

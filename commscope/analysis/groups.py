@@ -6,20 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from commscope.columns import Bool, Int64
+from commscope.columns import Bool, Int64, distinct_of
 
 
 def group_rows(keys: Sequence[Int64]) -> tuple[Int64, Int64]:
     """(Group of each row, first row of each group); groups are in order of the keys' values."""
-    order = np.lexsort(list(reversed(keys)))
-    begins = np.zeros(len(order), np.bool_)
-    begins[:1] = True
-    for key in keys:
-        ordered = key[order]
-        begins[1:] |= ordered[1:] != ordered[:-1]
-    group = np.empty(len(order), np.int64)
-    group[order] = np.cumsum(begins) - 1
-    return group, order[begins]
+    distinct, group = distinct_of(keys[0])
+    for key in keys[1:]:
+        values, place = distinct_of(key)
+        distinct, group = distinct_of(group * len(values) + place)
+    first = np.empty(len(distinct), np.int64)
+    first[group[::-1]] = np.arange(len(group))[::-1]  # of several rows the one written last stays
+    return group, first
 
 
 def group_sums(group: Int64, values: Int64, count: int) -> Int64:

@@ -110,16 +110,18 @@ class _Calls:
 def _launching_call(trace: Trace, timeline: Timeline) -> Int64:
     """The row of the host table that launched each activity; -1 where it is not known."""
     row = timeline.activities.row
+    known = (int64(trace.events, name)[row] != NONE for name in ("correlation", "launch_ns"))
+    linked = np.flatnonzero(np.logical_and(*known))
     keys = [
-        np.concatenate((int64(trace.host, name), int64(trace.events, name)[row]))
+        np.concatenate((int64(trace.host, name), int64(trace.events, name)[row[linked]]))
         for name in ("rank", "correlation")
     ]
     count = trace.host.num_rows
     group, first = group_rows(keys)
     # Groups keep the order of rows: the first of a group is a call, if there is one.
-    call = np.where(first < count, first, -1)[group[count:]]
-    known = (keys[1][count:] != NONE) & (int64(trace.events, "launch_ns")[row] != NONE)
-    return np.where(known, call, -1)
+    call = np.full(len(row), -1)
+    call[linked] = np.where(first < count, first, -1)[group[count:]]
+    return call
 
 
 def _actions(host: pa.Table, start: Int64, end: Int64) -> Int64:

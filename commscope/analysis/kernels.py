@@ -10,7 +10,7 @@ from commscope.analysis.groups import group_rows
 from commscope.analysis.percentiles import group_percentile
 from commscope.analysis.timeline import Activities, Timeline, counting
 from commscope.classify import CLASS_FAMILIES, ActivityClass
-from commscope.columns import Bool, Int64, codes, int64, where_equal
+from commscope.columns import NONE, Bool, Int64, codes, int64, order_of_codes, where_equal
 from commscope.intervals import measure
 from commscope.trace import Trace
 
@@ -30,7 +30,7 @@ def kernel_table(trace: Trace, timeline: Timeline) -> pa.Table:
     duration = found.end_ns - found.start_ns
     key = names[found.row] * len(ActivityClass) + found.kind
     by_duration = np.argsort(duration)  # in two steps: faster than lexsort
-    order = by_duration[np.argsort(key[by_duration], kind="stable")]
+    order = by_duration[order_of_codes(key[by_duration])]
     keys, first, count = np.unique(key[order], return_index=True, return_counts=True)
     sorted_ns = duration[order]
     name, kind = keys // len(ActivityClass), keys % len(ActivityClass)
@@ -118,7 +118,7 @@ def activity_counts(trace: Trace, timeline: Timeline) -> dict[int, dict[str, int
 def step_kernels(trace: Trace) -> Int64:
     """For each row of STEPS how many kernels that count belong to it."""
     events, steps = trace.events, trace.steps
-    chosen = np.flatnonzero(is_kernel(events) & counting(events))
+    chosen = np.flatnonzero(is_kernel(events) & counting(events) & (int64(events, "step") != NONE))
     keys = [
         np.concatenate((int64(steps, name), int64(events, name)[chosen]))
         for name in ("rank", "step")

@@ -201,10 +201,10 @@ def _parts(timeline: Timeline, across: Across) -> Sequence[Intervals]:
     waiting = across.waiting
     return (
         timeline.compute,
-        difference(timeline.busy, timeline.kernels),
+        timeline.exposed_copy,
         timeline.idle,
-        difference(waiting.kernels, waiting.settled),
-        difference(waiting.settled, timeline.compute),
+        waiting.waits,
+        difference(timeline.exposed_comm, waiting.waits),
     )
 
 

@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from commscope.analysis.chosen import in_chosen_steps
+from commscope.analysis.groups import group_rows
 from commscope.analysis.kernels import is_kernel
 from commscope.analysis.percentiles import percentiles
 from commscope.analysis.timeline import Timeline
-from commscope.columns import NONE, Bool, Int64, flagged, int64, nullable
+from commscope.columns import NONE, Bool, Int64, flagged, int64, nullable, order_of_codes
 from commscope.schema import Flag
 from commscope.trace import Trace
 
@@ -117,7 +118,8 @@ def _depth(launch: Int64, start: Int64) -> Int64:
 
 def _previous_end(found: _Activities) -> Int64:
     """When the activity before each one on its stream ended; ``NONE`` for the first."""
-    order = np.lexsort((found.stream, found.rank))  # it keeps the order of start
+    # Within a stream the order of start is kept.
+    order = order_of_codes(group_rows([found.rank, found.stream])[0])
     here, before = order[1:], order[:-1]
     same = (found.stream[here] == found.stream[before]) & (found.rank[here] == found.rank[before])
     previous = np.full(len(order), NONE)

@@ -15,6 +15,7 @@ from commscope.columns import int64
 from commscope.intervals import Intervals, measure, union
 
 PIPELINE = "pp"
+_COLUMNS = ("rank", "stage", "window_ns", "bubble_ns", "idle_ns")
 
 
 def pipeline_stages(across: Across) -> dict[int, int]:
@@ -48,6 +49,8 @@ def bubble_table(timeline: Timeline, across: Across, windows: Windows) -> pa.Tab
     ``idle_ns`` of it not even they do.
     """
     stages = pipeline_stages(across)
+    if not stages:
+        return pa.schema([(name, pa.int64()) for name in _COLUMNS]).empty_table()
     start, end = windows.axis(timeline)
     length, count = end - start, len(timeline.ranks)
     working = _all_but_pipeline(timeline, across)

@@ -50,9 +50,9 @@ class Activities:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Unions of activity of all ranks on one axis: rank i is moved by ``shift_ns[i]``.
+    """When what ran on all ranks, on one axis: rank i is moved by ``shift_ns[i]``.
 
-    Nested sets, so that the parts of a window are differences of measures: see DEFINITIONS 2.
+    Compute, exposed communication, exposed copy and idle are disjoint and add up: DEFINITIONS 2.
     """
 
     ranks: Int64
@@ -62,7 +62,8 @@ class Timeline:
     activities: Activities
     communication: Intervals
     compute: Intervals
-    kernels: Intervals  #: compute or communication
+    exposed_comm: Intervals  #: communication without compute
+    exposed_copy: Intervals  #: anything else without either
     busy: Intervals  #: any class
     idle: Intervals  #: none, between the first start and the last end of a rank
 
@@ -108,10 +109,12 @@ def timeline_of(trace: Trace) -> Timeline:
     def of(chosen: Bool) -> Intervals:
         return union(start[chosen], end[chosen])
 
-    busy = of(np.ones(len(start), np.bool_))
+    communication, compute, copy = of(is_comm), of(is_compute), of(~(is_comm | is_compute))
+    busy = union(start, end)
     return Timeline(
-        ranks, shift, first, last, found,
-        communication=of(is_comm), compute=of(is_compute), kernels=of(is_comm | is_compute),
+        ranks, shift, first, last, found, communication, compute,
+        exposed_comm=difference(communication, compute),
+        exposed_copy=difference(difference(copy, compute), communication),
         busy=busy, idle=difference(Intervals(first + shift, last + shift), busy),
     )  # fmt: skip
 

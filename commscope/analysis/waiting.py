@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ from commscope.analysis.groups import group_rows, group_sums
 from commscope.analysis.instances import Matching
 from commscope.analysis.timeline import Timeline, on_axis
 from commscope.columns import Bool, Int64, int64, nullable
-from commscope.intervals import Intervals, measure, union
+from commscope.intervals import Intervals, difference, intersection, measure, union
 
 #: The parts of ``exposed_comm_ns`` that several ranks together tell apart.
 EXPOSED_PARTS = ("exposed_wait_ns", "exposed_transfer_ns", "exposed_unmatched_ns")
@@ -19,39 +19,50 @@ EXPOSED_PARTS = ("exposed_wait_ns", "exposed_transfer_ns", "exposed_unmatched_ns
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Nested sets on the axis of the timeline, as its own are.
+    """Exposed communication on the axis of the timeline, and the three disjoint parts of it.
 
-    ``moving`` is compute or a transfer; ``settled`` is that, or a collective without partners; in
-    the rest of ``kernels`` (compute or communication) every running collective waits for a member.
+    In ``transfers`` a collective moves data whose members are all there; in ``unmatched`` none
+    does, but one without partners runs; in ``waits`` every running collective waits for a member.
     """
 
-    moving: Intervals
-    settled: Intervals
-    kernels: Intervals
+    exposed: Intervals
+    waits: Intervals
+    transfers: Intervals
+    unmatched: Intervals
     has_matches: Bool  #: for each rank (index): whether any of its collectives has its partners
 
 
 def waiting_of(timeline: Timeline, times: pa.Table, matching: Matching) -> Waiting:
     """When each rank moved data, and when it only waited."""
     every = np.ones(times.num_rows, np.bool_)
-    return replace(waiting_among(timeline, times, matching, every), kernels=timeline.kernels)
+    return _told_apart(timeline, times, matching, every, timeline.exposed_comm)
 
 
 def waiting_among(timeline: Timeline, times: pa.Table, matching: Matching, chosen: Bool) -> Waiting:
     """The same as if the chosen collectives were all the communication there is."""
+    _, start, end = on_axis(timeline, times)
+    exposed = difference(union(start[chosen], end[chosen]), timeline.compute)
+    return _told_apart(timeline, times, matching, chosen, exposed)
+
+
+def _told_apart(
+    timeline: Timeline, times: pa.Table, matching: Matching, chosen: Bool, exposed: Intervals
+) -> Waiting:
     rank, start, end = on_axis(timeline, times)
     matched = chosen & (matching.instance >= 0)
     alone = chosen & (matching.instance < 0)
-    moving = _joined(timeline.compute, (start + matching.wait_ns)[matched], end[matched])
-    settled = _joined(moving, start[alone], end[alone])
+    moving = union((start + matching.wait_ns)[matched], end[matched])
+    unmoved = difference(exposed, moving)
+    without = union(start[alone], end[alone])
     has_matches = np.zeros(len(timeline.ranks), np.bool_)
     has_matches[rank[matched]] = True
-    kernels = _joined(timeline.compute, start[chosen], end[chosen])
-    return Waiting(moving, settled, kernels, has_matches)
-
-
-def _joined(of: Intervals, starts: Int64, ends: Int64) -> Intervals:
-    return union(np.concatenate((of.starts, starts)), np.concatenate((of.ends, ends)))
+    return Waiting(
+        exposed,
+        waits=difference(unmoved, without),
+        transfers=intersection(exposed, moving),
+        unmatched=intersection(unmoved, without),
+        has_matches=has_matches,
+    )
 
 
 def split_exposed(
@@ -63,15 +74,14 @@ def split_exposed(
     exactly; wait and transfer are null on ranks none of whose collectives has its partners.
     """
     start, end = (t + timeline.shift_ns[rank] for t in (start_ns, end_ns))
-    compute, moving, settled, kernels = (
-        measure(of, start, end)
-        for of in (timeline.compute, waiting.moving, waiting.settled, waiting.kernels)
+    waits, transfers, unmatched = (
+        measure(of, start, end) for of in (waiting.waits, waiting.transfers, waiting.unmatched)
     )
     unknown = ~waiting.has_matches[rank]
     return {
-        "exposed_wait_ns": pa.array(kernels - settled, mask=unknown),
-        "exposed_transfer_ns": pa.array(moving - compute, mask=unknown),
-        "exposed_unmatched_ns": pa.array(settled - moving),
+        "exposed_wait_ns": pa.array(waits, mask=unknown),
+        "exposed_transfer_ns": pa.array(transfers, mask=unknown),
+        "exposed_unmatched_ns": pa.array(unmatched),
     }
 
 
@@ -101,7 +111,7 @@ def call_waits(
     has no partners.
     """
     _, start, _ = on_axis(timeline, times)
-    exposed = matching.wait_ns - measure(waiting.settled, start, start + matching.wait_ns)
+    exposed = measure(waiting.waits, start, start + matching.wait_ns)
     missing = matching.instance < 0
     return (
         times.append_column("communicator", pa.array(matching.communicators.of_row))

@@ -21,7 +21,7 @@ from commscope.classify import ActivityClass
 from commscope.columns import NONE, Int64, at, codes, int64
 from commscope.compare.groups import UNKNOWN, class_names
 from commscope.compare.scope import Scope
-from commscope.intervals import Intervals, cut, difference
+from commscope.intervals import Intervals, cut
 
 #: Why a GPU idled, besides what its host can be seen to do.
 PAUSE, LAUNCHES, DEVICE, UNTOLD = "host_pause", "launches", "device", "unknown"
@@ -197,7 +197,7 @@ def _calls(scope: Scope) -> Iterator[tuple[Key, int]]:
 def _copied(scope: Scope) -> Iterator[tuple[Key, int]]:
     """Exposed copies."""
     timeline = scope.run.analysis.timeline
-    _, window, length = _in_windows(scope, difference(timeline.busy, timeline.kernels))
+    _, window, length = _in_windows(scope, timeline.exposed_copy)
     rank = _rank_of(scope, window)
     yield from _sums("exposed_copy", [""], np.zeros_like(rank), rank, length)
 

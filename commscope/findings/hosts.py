@@ -143,7 +143,7 @@ def _exposed_copies(case: Case) -> Intervals:
     is_copy = timeline.activities.of(ActivityClass.COPY)
     blocks = is_copy & (host.returned >= end - _RETURNS_NS)
     blocks &= (host.launch != NONE) & (host.returned != NONE)
-    return difference(union(start[blocks], end[blocks]), timeline.kernels)
+    return intersection(union(start[blocks], end[blocks]), timeline.exposed_copy)
 
 
 def look_input(case: Case, limits: Mapping[str, float]) -> Outcome[Draft]:

@@ -6,7 +6,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from commscope.columns import NONE, Bool, Int64, codes, int64, nullable, where_equal, with_column
+from commscope.columns import (
+    NONE,
+    Bool,
+    Int64,
+    codes,
+    distinct_of,
+    int64,
+    nullable,
+    order_of,
+    order_of_codes,
+    where_equal,
+    with_column,
+)
 from commscope.normalize.impossible import (
     LATEST_NS,
     MAX_DISTANCE_NS,
@@ -71,8 +83,9 @@ def _overlap_with_next(events: pa.Table, stream: Int64, usable: Bool) -> Int64:
     rows = np.flatnonzero(usable & (stream != NONE) & (duration > 0))
     # Of activities that start at once the longest counts as the last: no time is lost. The
     # correlation only makes the order of equals independent of the order in the file.
-    keys = (int64(events, "correlation"), duration, start, stream)
-    rows = rows[np.lexsort([key[rows] for key in keys])]
+    keys = (start, duration, int64(events, "correlation"))
+    rows = rows[order_of(*(key[rows] for key in keys))]
+    rows = rows[order_of_codes(distinct_of(stream[rows])[1])]
     overlap = np.zeros(len(start), np.int64)
     here, following = rows[:-1], rows[1:]
     past = start[here] + duration[here] - start[following]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from commscope.columns import flagged, int64, nullable, with_column
+from commscope.columns import flagged, int64, nullable, order_of, with_column
 from commscope.normalize.parts import Part, Tables, is_base, world_size
 from commscope.parsers.base import Reading
 from commscope.schema import RANKS, Flag, conform
@@ -37,7 +37,7 @@ def by_start(
 ) -> tuple[Tables, npt.NDArray[np.uint8]]:
     """Events, their classes and the host's rows in order of start."""
     # What starts at once is ordered too, so that the order of rows in the file changes nothing.
-    order = np.lexsort([int64(tables.events, key) for key in ("dur_ns", "launch_ns", "start_ns")])
+    order = order_of(*(int64(tables.events, key) for key in ("start_ns", "launch_ns", "dur_ns")))
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     collectives = with_column(

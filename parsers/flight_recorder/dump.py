@@ -13,6 +13,7 @@ from commscope.errors import CorruptTrace
 from commscope.parsers.bounded import read_whole
 from commscope.parsers.flight_recorder.plain_pickle import MOST_BYTES, load_plain
 from commscope.parsers.flight_recorder.shapes import Shapes, text_or_none
+from commscope.parsers.integers import whole_number
 from commscope.parsers.opening import Source
 from commscope.parsers.row_builder import RowBuilder
 
@@ -141,7 +142,7 @@ def _frame(frames: Any) -> str | None:
     for frame in [*own, *known][:1]:
         name, file = (text_or_none(frame.get(key)) for key in ("name", "filename"))
         line = frame.get("line")
-        place = f"{file}:{line}" if isinstance(line, int) else file
+        place = file if whole_number(line) is None else f"{file}:{line}"
         return f"{name} ({place})"
     return None
 
@@ -177,7 +178,7 @@ def _dict(value: Any) -> dict[Any, Any]:
 
 def _reached(value: Any) -> int | None:
     """A number of an operation; -1 says that none was reached, and JSON says it as text."""
-    text = str(value) if isinstance(value, int) else text_or_none(value)
+    text = text_or_none(value) if whole_number(value) is None else str(value)
     if text is None or not re.fullmatch(r"-?\d{1,18}", text):
         return None
     return None if int(text) < 0 else int(text)
@@ -188,5 +189,5 @@ def _members(ranks: Any) -> list[int] | None:
     if isinstance(ranks, str):
         return [int(word) for word in _MEMBER.findall(ranks)]
     if isinstance(ranks, (list, tuple)):
-        return [rank for rank in ranks if isinstance(rank, int) and 0 <= rank < 2**31]
+        return [rank for rank in map(whole_number, ranks) if rank is not None and 0 <= rank < 2**31]
     return None

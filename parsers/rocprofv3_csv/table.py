@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
 
@@ -17,12 +17,13 @@ from commscope.parsers.opening import Blocks, Source, open_blocks
 from commscope.parsers.rocprofv3_csv.files import Kind, header_of, kind_of
 from commscope.parsers.rocprofv3_csv.mending import mend
 from commscope.parsers.rocprofv3_csv.sizes import GRID, GROUP, with_workgroups
+from commscope.parsers.side_by_side import side_by_side
 from commscope.schema import TEXT
 
 FORMAT = "rocprofv3_csv"
-#: Text that is parsed at once; Arrow splits it further between its threads.
+#: Text that is parsed at once.
 _BLOCK_BYTES = 8 << 20
-_PART_BYTES = 1 << 20
+_WITHIN_LINE = "the file ends within a line"
 
 _TEXTS = (
     *("Guid", "Agent_Id", "Kernel_Name", "Direction", "Source_Agent_Id", "Destination_Agent_Id"),
@@ -56,13 +57,12 @@ def read_rows(source: Source, progress: Progress) -> CsvRows:
         pieces = _whole_lines(_reporting(blocks, source, progress))
         header, _, rest = next(pieces, b"").partition(b"\n")
         names, kind = _checked(header_of(header), source)
-        reader = _Reader(names, kind)
-        for piece in chain((rest,), pieces):
-            reader.add(piece)
+        columns = _Columns(names, kind)
+        found = list(side_by_side(columns.read, chain((rest,), pieces), name="commscope-csv"))
         cut, digest, size = blocks.cut, blocks.sha256, blocks.bytes_read
-    rows = reader.rows()
+    rows = columns.joined([piece.rows for piece in found])
     file = Input(source.label, FORMAT, digest, size)
-    return CsvRows(source, kind, rows, file, reader.health(rows, cut))
+    return CsvRows(source, kind, rows, file, _health(found, rows, cut))
 
 
 def _reporting(blocks: Blocks, source: Source, progress: Progress) -> Iterator[bytes]:
@@ -73,14 +73,15 @@ def _reporting(blocks: Blocks, source: Source, progress: Progress) -> Iterator[b
 
 def _whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
     """The text in pieces that end with a line; only the last one may end within one."""
-    rest: list[bytes] = []
+    rest: list[memoryview] = []
     for block in blocks:
         end = block.rfind(b"\n") + 1
+        whole = memoryview(block)
         if end:
-            yield b"".join((*rest, block[:end]))
-            rest = [block[end:]]
+            yield b"".join((*rest, whole[:end]))
+            rest = [whole[end:]]
         else:
-            rest.append(block)
+            rest.append(whole)
     if any(rest):
         yield b"".join(rest)
 
@@ -100,89 +101,97 @@ def _checked(names: list[str] | None, source: Source) -> tuple[list[str], Kind]:
     return names, kind
 
 
-class _Reader:
-    """The rows of one file, growing piece by piece."""
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The rows of some lines that have all that is needed, and what is wrong with the others."""
+
+    rows: pa.Table
+    lost: int = 0  #: rows
+    bytes_lost: int = 0
+    cut: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class _Columns:
+    """The columns of one file, by which its pieces are read."""
 
     def __init__(self, names: Sequence[str], kind: Kind) -> None:
-        self._names, self._kind = names, kind
+        self._names = names
         self._types = {name: _TYPES[name] for name in names if name in _TYPES}
-        self._tables: list[pa.Table] = []
-        self._lost = self._bytes_lost = 0
-        self._cut: str | None = None
-        self._notes: list[str] = []
+        self._needed = [name for name in kind.needed if self._types[name] == pa.int64()]
 
-    def add(self, piece: bytes) -> None:
-        """Takes some lines, of which only the file's last one may lack its end."""
+    def read(self, piece: bytes) -> _Piece:
+        """Reads some lines, of which only the file's last one may lack its end."""
+        if piece.endswith(b"\n"):
+            return self._lines(piece)
         lines, _, last = piece.rpartition(b"\n")
-        if lines.strip():
-            self._add_lines(lines)
-        if last.strip():
-            self._add_last(last)
+        return _behind(self._lines(lines), self._last(last))
 
-    def rows(self) -> pa.Table:
-        """All rows, in order."""
-        if not self._tables:
-            return with_workgroups(_empty(self._types))
-        return pa.concat_tables(self._tables).unify_dictionaries()
+    def joined(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """The rows of all pieces, in order."""
+        return pa.concat_tables(tables).unify_dictionaries()
 
-    def health(self, rows: pa.Table, cut: str | None) -> Health:
-        """What was read and lost; ``cut`` is why the bytes end early."""
-        why = self._cut or cut
-        return Health(
-            events_read=rows.num_rows + self._lost,
-            events_lost=self._lost,
-            bytes_lost=self._bytes_lost,
-            cut=why,
-            lacks_events=why is not None,
-            last_good_ns=_last_start(rows) if why else None,
-            notes=tuple(self._notes),
-        )
-
-    def _add_lines(self, text: bytes) -> None:
+    def _lines(self, text: bytes) -> _Piece:
+        if not text or text.isspace():
+            return self._nothing()
         try:
-            self._keep(_parsed(text, self._names, self._types))
+            return self._whole(_parsed(text, self._names, self._types))
         except pa.ArrowInvalid:
-            self._keep(self._mended(text))
+            mended = mend(text, self._names, self._types)
+            return self._whole(mended.rows, mended.lost, mended.bytes_lost)
 
-    def _add_last(self, line: bytes) -> None:
+    def _last(self, line: bytes) -> _Piece:
         """A line without its end is whole or not: rocprofv3 ends every line."""
+        if not line.strip():
+            return self._nothing()
         rows = mend(line, self._names, self._types).rows
         if rows.num_rows and not _ends_early(rows):
-            self._notes.append("its last line has no end, so lines may be missing")
-            self._keep(rows)
-            return
-        self._lost += 1
-        self._bytes_lost += len(line)
-        self._cut = "the file ends within a line"
+            note = "its last line has no end, so lines may be missing"
+            return replace(self._whole(rows), notes=(note,))
+        return replace(self._nothing(), lost=1, bytes_lost=len(line), cut=_WITHIN_LINE)
 
-    def _mended(self, text: bytes) -> pa.Table:
-        mended = mend(text, self._names, self._types)
-        self._lost += mended.lost
-        self._bytes_lost += mended.bytes_lost
-        return mended.rows
+    def _nothing(self) -> _Piece:
+        return self._whole(pa.schema(list(self._types.items())).empty_table())
 
-    def _keep(self, rows: pa.Table) -> None:
-        """Keeps the rows that have all that is needed."""
-        numbers = [name for name in self._kind.needed if self._types[name] == pa.int64()]
-        whole = reduce(pc.and_, (rows.column(name).is_valid() for name in numbers))
-        kept = rows.filter(whole)
-        self._lost += rows.num_rows - kept.num_rows
-        self._tables.append(with_workgroups(kept))
+    def _whole(self, rows: pa.Table, lost: int = 0, bytes_lost: int = 0) -> _Piece:
+        """Those of the rows that have all that is needed."""
+        kept = rows.filter(reduce(pc.and_, (rows.column(name).is_valid() for name in self._needed)))
+        return _Piece(with_workgroups(kept), lost + rows.num_rows - kept.num_rows, bytes_lost)
+
+
+def _behind(first: _Piece, last: _Piece) -> _Piece:
+    rows = pa.concat_tables([first.rows, last.rows])
+    lost, bytes_lost = first.lost + last.lost, first.bytes_lost + last.bytes_lost
+    return _Piece(rows, lost, bytes_lost, last.cut, last.notes)
+
+
+def _health(pieces: Sequence[_Piece], rows: pa.Table, cut: str | None) -> Health:
+    """What was read and lost; ``cut`` is why the bytes end early."""
+    last, lost = pieces[-1], sum(piece.lost for piece in pieces)
+    why = last.cut or cut
+    return Health(
+        events_read=rows.num_rows + lost,
+        events_lost=lost,
+        bytes_lost=sum(piece.bytes_lost for piece in pieces),
+        cut=why,
+        lacks_events=why is not None,
+        last_good_ns=_last_start(rows) if why else None,
+        notes=last.notes,
+    )
 
 
 def _parsed(text: bytes, names: Sequence[str], types: Mapping[str, pa.DataType]) -> pa.Table:
     """The rows of whole lines; raises ArrowInvalid where one of them is damaged."""
     return pa_csv.read_csv(
         pa.BufferReader(text),
-        pa_csv.ReadOptions(column_names=names, block_size=_PART_BYTES),
+        # Pieces are parsed side by side, each of them by one thread.
+        pa_csv.ReadOptions(
+            use_threads=False, column_names=names, block_size=max(len(text), _BLOCK_BYTES)
+        ),
         convert_options=pa_csv.ConvertOptions(
             column_types=types, include_columns=list(types), null_values=[""]
         ),
     )
-
-
-def _empty(types: Mapping[str, pa.DataType]) -> pa.Table:
-    return pa.schema(list(types.items())).empty_table()
 
 
 def _last_start(rows: pa.Table) -> int | None:

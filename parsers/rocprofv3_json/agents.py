@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from commscope.parsers.integers import whole_number
 from commscope.parsers.placing import NO_GPU
 from commscope.parsers.rocprof_agents import is_gpu
 
@@ -37,12 +38,11 @@ def agents_of(listed: Any) -> Agents:
 def _handle(entry: Mapping[str, Any]) -> int | None:
     identity = entry.get("id")
     handle = identity.get("handle") if isinstance(identity, dict) else None
-    return handle if isinstance(handle, int) else None
+    return whole_number(handle)
 
 
 def _number(entry: Mapping[str, Any], key: str) -> int:
-    value = entry.get(key)
-    return value if isinstance(value, int) else 0
+    return whole_number(entry.get(key)) or 0
 
 
 def _text(entry: Mapping[str, Any], key: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from commscope.columns import NONE, Int64
 from commscope.parsers.device_tables import COPY, HOST_KINDS, KERNEL, Activities, Calls, joined
+from commscope.parsers.integers import whole_number
 from commscope.parsers.placing import NO_GPU, UNKNOWN
 from commscope.parsers.rocprof_names import call_kind, copy_name
 from commscope.parsers.rocprof_process import Process
@@ -24,10 +25,10 @@ class Names:
 
     def __init__(self, listed: Any, messages: Any) -> None:
         self._kinds = [_kind_of(entry) for entry in (listed if isinstance(listed, list) else [])]
+        told = [e for e in (messages if isinstance(messages, list) else []) if isinstance(e, dict)]
+        texts = ((whole_number(e.get("key")), e.get("value")) for e in told)
         self._messages = {
-            entry["key"]: entry["value"]
-            for entry in (messages if isinstance(messages, list) else [])
-            if isinstance(entry, dict) and isinstance(entry.get("value"), str) and "key" in entry
+            key: text for key, text in texts if key is not None and isinstance(text, str)
         }
 
     def of(self, kind: int, operation: int) -> tuple[str, str]:

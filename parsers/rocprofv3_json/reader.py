@@ -8,6 +8,7 @@ from typing import Any
 
 from commscope.errors import CorruptTrace
 from commscope.parsers.base import Facts, Health, Input, Progress, Reading
+from commscope.parsers.integers import whole_number
 from commscope.parsers.opening import Blocks, Source, open_blocks
 from commscope.parsers.rocprof_process import tables_of
 from commscope.parsers.rocprofv3_json.agents import agents_of
@@ -91,7 +92,7 @@ def _facts(metadata: Any, gpus: dict[int, str], gpu_names: tuple[str, ...]) -> F
     host, pid = _mapping(told.get("node")).get("hostname"), told.get("pid")
     return Facts(
         host=host if isinstance(host, str) and host else None,
-        pid=pid if isinstance(pid, int) else None,
+        pid=whole_number(pid),
         gpus=gpus,
         gpu_names=gpu_names,
         is_rocm=True,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from commscope.schema import conform
+from commscope.parsers.row_builder import RowBuilder, valid_text
 from commscope.topology_schema import TOPOLOGY_TABLES
 
 Row = dict[str, Any]
@@ -121,7 +121,8 @@ class Rows:
     def finish(self, file: str) -> TopologyFile:
         """The rows as tables."""
         file = self.file or file
-        where = {"file": file, "tool": self.tool, "host": self.host}
+        host = valid_text(self.host)
+        where = {"file": file, "tool": self.tool, "host": host}
         rows = {
             "DEVICES": self.devices,
             "LINKS": list(self.links.values()),
@@ -131,9 +132,11 @@ class Rows:
         }
         tables = {}
         for name, schema in TOPOLOGY_TABLES.items():
-            table = pa.Table.from_pylist([{**where, **row} for row in rows[name]], schema=schema)
-            tables[name] = conform(table, schema, name)
-        return TopologyFile(file, self.tool, self.host, tables, tuple(self.remarks))
+            table = RowBuilder(schema, name)
+            for row in rows[name]:
+                table.add(**{**where, **row})
+            tables[name] = table.table()
+        return TopologyFile(file, self.tool, host, tables, tuple(self.remarks))
 
     def _link(self, src: int, dst: int | None, net: int | None, values: Row) -> None:
         row = self.links.setdefault((src, dst, net), {"src": src, "dst": dst, "net": net})

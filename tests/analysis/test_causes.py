@@ -8,7 +8,7 @@ from tables import Gpu, Host, Row, analysis, annotation, comm, copy, reading, st
 from commscope.analysis.causes import CAUSES, MISSING
 from commscope.analysis.result import Analysis, analyse
 
-pytestmark = pytest.mark.answers
+pytestmark = pytest.mark.long
 
 US = 1_000
 #: Compute until 100 us, beside a collective that is exposed from then to 200 us.

@@ -23,6 +23,8 @@ from commscope.generator.scenarios import ddp
 from commscope.generator.schedule import Collective, Compute
 from commscope.generator.simulation import RankRun
 
+pytestmark = pytest.mark.long
+
 LATEST = 300
 NAMES = (COMPUTE, "gemm_a", "gemm_b")
 

@@ -14,7 +14,7 @@ from tables import Gpu, Host, analysis, comm, copy, step
 from commscope.analysis.gaps import PARTS, TRANSFER, UNMATCHED, WAIT
 from commscope.analysis.timeline import on_axis
 
-pytestmark = pytest.mark.answers
+pytestmark = pytest.mark.long
 
 each_job = given(jobs())
 thorough = settings(deadline=None, max_examples=150)

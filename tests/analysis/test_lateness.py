@@ -34,7 +34,7 @@ from commscope.generator.programs import COMPUTE, ProgramBuilder, build
 from commscope.generator.scenarios import ddp, fsdp, moe, tp
 from commscope.generator.schedule import Receive, Send
 
-pytestmark = pytest.mark.answers
+pytestmark = pytest.mark.long
 
 MODEL = Model(layers=4)
 SCHEDULES: dict[str, Callable[[Job], Schedule]] = {

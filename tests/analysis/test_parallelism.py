@@ -18,7 +18,7 @@ from commscope.generator.schedule import Communication, Compute
 from commscope.generator.simulation import Activity
 from commscope.generator.truth import instance_truths
 
-pytestmark = pytest.mark.answers
+pytestmark = pytest.mark.long
 
 _SMALL = Model(layers=4, fwd_ns=40_000, bwd_ns=80_000)
 _GRID = Grid(2, 2, 2)

@@ -20,6 +20,8 @@ from commscope.analysis.waiting import EXPOSED_PARTS
 from commscope.columns import NONE, int64
 from commscope.parsers.base import Reading
 
+pytestmark = pytest.mark.long
+
 LATEST = 160
 
 

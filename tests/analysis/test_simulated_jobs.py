@@ -26,7 +26,7 @@ from commscope.generator import (
 from commscope.generator.pipelines import Grid, pipeline, tp_dp_pp
 from commscope.generator.scenarios import ddp, fsdp, moe, tp
 
-pytestmark = pytest.mark.answers
+pytestmark = pytest.mark.long
 
 SECOND = 10**9
 HOSTS = [f"host{rank // 2}" for rank in range(8)]

@@ -21,6 +21,8 @@ from commscope.analysis.waiting import (
 )
 from commscope.columns import int64
 
+pytestmark = pytest.mark.long
+
 LATEST = 120
 PARTS = ("exposed_wait_ns", "exposed_transfer_ns", "exposed_unmatched_ns")
 

@@ -10,6 +10,8 @@ import pytest
 from commscope.compare.independence import block_length, block_means, correlation_time
 from commscope.compare.statistics import Judgement, holm, judge
 
+pytestmark = pytest.mark.long
+
 STEPS, SPREAD = 50, 0.03
 #: Of what a step is made: parts with their own noise, as ``compare`` judges them together.
 SHARES = {"compute": 0.5, "wait": 0.2, "transfer": 0.1, "copy": 0.05, "idle": 0.15}

@@ -22,6 +22,8 @@ import commscope
 from commscope import sample_traces
 from commscope.convert import Selection, chosen_target, select, write_trace
 
+pytestmark = pytest.mark.long
+
 CASES = (
     *("kineto/a100_8gpu_rank3_a2a_allreduce.json.gz", "kineto/mi300x_resnet_ddp8_rank0.json.gz"),
     *("kineto/mi300x_sglang_decode_hipgraph.json.gz", "kineto/v100_resnet50_oldschema_nw0.json.gz"),

@@ -15,6 +15,8 @@ from small_run import trace
 
 import commscope
 
+pytestmark = pytest.mark.long
+
 DOCUMENT = json.loads(trace(0))
 for number, found in enumerate(DOCUMENT["traceEvents"]):
     found["args"] |= {"External id": number, "Collective name": "allreduce", "In msg nelems": 8}

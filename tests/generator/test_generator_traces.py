@@ -33,6 +33,8 @@ from commscope.generator.clocks import ORIGIN_NS
 from commscope.generator.pipelines import pipeline, tp_dp_pp
 from commscope.generator.scenarios import ddp, fsdp, moe, tp
 
+pytestmark = pytest.mark.long
+
 PARTITION = (
     "window_ns", "compute_ns", "communication_ns", "hidden_comm_ns", "exposed_comm_ns",
     "exposed_copy_ns", "idle_ns",

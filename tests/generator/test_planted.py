@@ -25,7 +25,7 @@ from commscope.generator.planted_shape import INPUT_LABEL
 from commscope.generator.schedule import Collective, Communication, Compute, Copy
 from commscope.generator.simulation import Activity, RankRun, Simulation
 
-pytestmark = pytest.mark.answers
+pytestmark = pytest.mark.long
 
 _SEEDS = range(4)
 _STRAGGLERS = [cause for cause in CAUSES if cause.startswith(("straggler", "chain"))]

@@ -18,6 +18,8 @@ from support import case
 from commscope.columns import Int64
 from commscope.normalize.period import Period, busy_until, find_period
 
+pytestmark = pytest.mark.long
+
 
 @dataclass(frozen=True)
 class Recorded:

@@ -12,6 +12,8 @@ from support import case
 from commscope.errors import CorruptTrace
 from commscope.parsers.base import Reading
 
+pytestmark = pytest.mark.long
+
 SMALL = TraceBuilder().kernel("a", 1).operator("op", 2).kernel("b }, {", 3).document()
 
 

@@ -15,7 +15,7 @@ from support import CASES, case
 from commscope.engine.logs import load_logs
 from commscope.parsers.rccl_log import Logs
 
-pytestmark = pytest.mark.answers
+pytestmark = pytest.mark.long
 
 FOLDER = "rccl_logs"
 

@@ -14,6 +14,8 @@ from commscope.parsers.opening import Source
 from commscope.parsers.rccl_log import LogReader
 from commscope.parsers.rccl_log.lines import MAX_LINE_BYTES, Lines
 
+pytestmark = pytest.mark.long
+
 WHOLE = joined(log_of())
 OTHER = log_of("nodeB", pid=77, rank=1)
 

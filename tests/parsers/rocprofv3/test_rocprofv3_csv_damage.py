@@ -20,6 +20,8 @@ from commscope.parsers.base import Reading
 from commscope.parsers.opening import open_session
 from commscope.parsers.rocprofv3_csv import RocprofV3CsvParser, table
 
+pytestmark = pytest.mark.long
+
 TRACE = three_steps()
 PARSER = RocprofV3CsvParser()
 _NAMES = ("kernel_trace", "memory_copy_trace", "hip_api_trace", "agent_info")

@@ -19,6 +19,8 @@ from one_file import read_file
 import commscope
 from commscope.errors import CommscopeError
 
+pytestmark = pytest.mark.long
+
 TRACE = three_steps()
 _NUMBERS = st.sampled_from(
     [-1, 0, 1, 2**31, 2**53 + 1, 4 * 10**18, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 10**30]
