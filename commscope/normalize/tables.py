@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from commscope.columns import flagged, int64, nullable, order_of, with_column
+from commscope.columns import Int64, flagged, int64, nullable, order_of, with_column
 from commscope.normalize.parts import Part, Tables, is_base, world_size
 from commscope.parsers.base import Reading
 from commscope.schema import RANKS, Flag, conform
@@ -38,16 +38,21 @@ def by_start(
     """Events, their classes and the host's rows in order of start."""
     # What starts at once is ordered too, so that the order of rows in the file changes nothing.
     order = order_of(*(int64(tables.events, key) for key in ("start_ns", "launch_ns", "dur_ns")))
+    host_order = np.argsort(int64(tables.host, "start_ns"), kind="stable")
+    events, host = _ordered(tables.events, order), _ordered(tables.host, host_order)
+    if events is tables.events:
+        return Tables(events, host, tables.collectives), classes
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     collectives = with_column(
         tables.collectives, "event", pa.array(place[int64(tables.collectives, "event")])
     )
-    host_order = np.argsort(int64(tables.host, "start_ns"), kind="stable")
-    sorted_tables = Tables(
-        tables.events.take(pa.array(order)), tables.host.take(pa.array(host_order)), collectives
-    )
-    return sorted_tables, classes[order]
+    return Tables(events, host, collectives), classes[order]
+
+
+def _ordered(table: pa.Table, order: Int64) -> pa.Table:
+    """The rows in this order; the table itself where they are."""
+    return table if (np.diff(order) == 1).all() else table.take(pa.array(order))
 
 
 def stack(parts: Sequence[Tables]) -> Tables:
