@@ -18,6 +18,8 @@ from commscope.columns import (
     at,
     distinct_of,
     flagged,
+    order_of,
+    order_of_codes,
     parts,
     runs,
     where_equal,
@@ -59,6 +61,22 @@ def test_rows_by_value(values: list[int]) -> None:
     distinct, place = distinct_of(column)
     assert distinct.tolist() == sorted(set(values))
     assert distinct[place].tolist() == values
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(-2, 2), st.integers(0, 1)), max_size=12))
+def test_order_by_several_keys(rows: list[tuple[int, int, int]]) -> None:
+    keys = [np.array([row[key] for row in rows], np.int64) for key in range(3)]
+    expected = sorted(range(len(rows)), key=lambda row: rows[row])
+    assert order_of(*keys).tolist() == expected
+    assert order_of(np.array([*range(len(rows))], np.int64), *keys).tolist() == [*range(len(rows))]
+
+
+@pytest.mark.parametrize("most", [1, 65_535, 65_536, 2**62])
+def test_order_of_codes_is_stable(most: int) -> None:
+    codes = np.array([most, 0, most, 0, most - 1], np.int64)
+    expected = sorted(range(5), key=codes.tolist().__getitem__)
+    assert order_of_codes(codes).tolist() == expected
+    assert order_of_codes(codes[:0]).tolist() == []
 
 
 def test_a_column_is_replaced_in_its_place() -> None:

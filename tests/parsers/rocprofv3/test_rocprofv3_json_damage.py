@@ -140,3 +140,13 @@ def test_what_has_no_name_has_its_number(place: Path) -> None:
     reading = read(place, json.dumps({"rocprofiler-sdk-tool": [document]}).encode())
     assert "kernel 7" in reading.events.column("name").to_pylist()
     assert set(reading.events.column("device").to_pylist()) == {-1}
+
+
+def test_values_of_another_kind_are_no_ids(place: Path) -> None:
+    document = process_of(TRACE)
+    document["metadata"]["pid"] = True
+    document["agents"][2]["id"]["handle"] = True
+    document["strings"]["marker_api"][0]["key"] = [1]
+    reading = read(place, json.dumps({"rocprofiler-sdk-tool": [document]}).encode())
+    assert reading.facts.pid is None
+    assert reading.health.events_read == _ROWS

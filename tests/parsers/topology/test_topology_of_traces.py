@@ -184,3 +184,7 @@ def test_damage_is_for_who_reads_the_trace(tmp_path: Path) -> None:
             found = find_topology([path])
             assert found is None or len(found.devices) == 2
     assert find_topology([document(tmp_path / "b.json", host={"x": []})]) is not None
+
+
+def test_a_lone_surrogate_in_the_hosts_name_becomes_a_question_mark(tmp_path: Path) -> None:
+    assert topology(document(tmp_path / "1_results.json", host="node\ud800")).hosts == ("node?",)
