@@ -18,8 +18,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from format_writers.rocpd import RUN, write_rocpd  # noqa: E402 - of the tests
-from logical_trace import three_steps  # noqa: E402
+from format_writers.rocpd import RUN, write_rocpd
+from logical_trace import three_steps
 
 _BEGIN_NS = 10**15
 _EVERY_NS = 12_000
@@ -87,7 +87,7 @@ def write_database(path: Path, megabytes: int) -> None:
     database = sqlite3.connect(path)
     database.execute("PRAGMA journal_mode = OFF")
     begin, end = database.execute(
-        f'SELECT min(start), max("end") FROM rocpd_region_{RUN}'  # noqa: S608
+        f'SELECT min(start), max("end") FROM rocpd_region_{RUN}'
     ).fetchone()
     span = end - begin
     while path.stat().st_size < megabytes * 10**6:
@@ -98,7 +98,7 @@ def write_database(path: Path, megabytes: int) -> None:
 
 def _double(database: sqlite3.Connection, span_ns: int) -> None:
     ids = max(
-        database.execute(f"SELECT max(id) FROM rocpd_{table}_{RUN}").fetchone()[0] or 0  # noqa: S608
+        database.execute(f"SELECT max(id) FROM rocpd_{table}_{RUN}").fetchone()[0] or 0
         for table in _COPIED
     )
     by = {"ids": ids, "time": span_ns, "0": 0}
@@ -107,7 +107,7 @@ def _double(database: sqlite3.Connection, span_ns: int) -> None:
         columns = [row[1] for row in database.execute(f"PRAGMA table_info({name})")]
         values = [f'"{column}" + {by[grows.get(column, "0")]}' if column in grows else f'"{column}"'
                   for column in columns]  # fmt: skip
-        database.execute(f"INSERT INTO {name} SELECT {', '.join(values)} FROM {name}")  # noqa: S608
+        database.execute(f"INSERT INTO {name} SELECT {', '.join(values)} FROM {name}")
     database.commit()
 
 

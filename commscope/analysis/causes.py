@@ -223,7 +223,7 @@ class _Near:
         step, rank = self._columns["step"], self._found.rank
         work = self._found.of(ActivityClass.COMPUTE) & ~_of_optimizer(trace, timeline, host)
         work |= where_word(trace.events, "name", _BUCKET_COPY.search)[self._found.row]
-        known = at(step, self.running, NONE) != NONE
+        known = np.asarray(at(step, self.running, NONE) != NONE)
         if not known.any():
             return known
         group, first = group_rows([rank, step])
