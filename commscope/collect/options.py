@@ -51,6 +51,31 @@ def options_of(command: Sequence[str], profile: str, **given: Any) -> RunOptions
     return RunOptions(command, profile=ProfileOptions(kind=profile, **chosen), **given)
 
 
+def read(words: Sequence[str]) -> RunOptions | None:
+    """The options before a command, and it; null where something is wrong, or help is asked for.
+
+    So a job need not wait for a command line that can say what is wrong, which takes its time.
+    """
+    left = list(words)
+    given = {it.field: False if it.is_flag else it.default for it in OPTIONS}
+    try:
+        while left[0].startswith("-"):
+            word = left.pop(0)
+            if word == "--":
+                break
+            flag, equals, text = word.partition("=")
+            option = _OPTIONS[flag]
+            if not option.is_flag:
+                given[option.field] = option.value_of(text if equals else left.pop(0))
+            elif equals:
+                return None
+            else:
+                given[option.field] = True
+        return options_of(left, **given)
+    except (IndexError, KeyError, ValueError):
+        return None
+
+
 def _seconds(text: str) -> float:
     """Seconds; raises ValueError where they cannot be waited for."""
     try:
@@ -71,7 +96,8 @@ def _count(text: str) -> int:
 
 @dataclass(frozen=True)
 class Option:
-    """An option of the command line; without ``parse`` it is a flag, or one of the ``choices``."""
+    """An option of the command line; without ``parse`` it is a flag, or one of the ``choices``.
+    """
 
     flag: str
     help: str
@@ -84,6 +110,19 @@ class Option:
     def field(self) -> str:
         """The field of RunOptions."""
         return self.flag[2:].replace("-", "_")
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it takes no value."""
+        return self.parse is None and not self.choices
+
+    def value_of(self, text: str) -> Any:
+        """The value that a text gives; raises ValueError."""
+        if self.parse is not None:
+            return self.parse(text)
+        if text not in self.choices:
+            raise ValueError(f"{text}: give one of {', '.join(self.choices)}")
+        return text
 
 
 OPTIONS = (
@@ -107,3 +146,4 @@ OPTIONS = (
     Option("--profile-warmup", "Steps for which the profiler warms up before the first.", "N",
            _count),
 )  # fmt: skip
+_OPTIONS = {option.flag: option for option in OPTIONS}

@@ -8,14 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from commscope.collect.profiling import (
-    Prepared,
-    ProfileOptions,
-    missing_traces,
-    parse_ranks,
-    parse_steps,
-    prepare,
-)
+from commscope.collect.profiling.options import ProfileOptions, parse_ranks, parse_steps
+from commscope.collect.profiling.prepare import Prepared, missing_traces, prepare
 
 KINETO = ProfileOptions("kineto", (10, 12), frozenset({8, 0}), "^step")
 

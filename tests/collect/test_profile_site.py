@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from commscope.collect.profiling import ProfileOptions, prepare
+from commscope.collect.profiling.options import ProfileOptions
+from commscope.collect.profiling.prepare import prepare
 
 #: As much of torch as tells of optimizers: the hook is called as torch calls it.
 _OPTIMIZER = """

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from commscope.collect.profiling import Prepared, ProfileOptions, missing_traces, prepare
+from commscope.collect.profiling.options import ProfileOptions
+from commscope.collect.profiling.prepare import Prepared, missing_traces, prepare
 from commscope.collect.profiling.rocprofv3 import WHOLE_RUN, flags, installed_version, version_in
 
 _STAND_IN = """#!{python} -S
