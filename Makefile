@@ -7,6 +7,8 @@ SIDE_BY_SIDE ?= -n auto --dist loadfile
 # What a wheel may lack are modules, data and commands; what is calculated is the same code.
 WHEEL_TESTS ?= $(patsubst %,tests/%,browser cli collect saved) \
 	$(filter-out tests/test_real_% tests/test_verified_% tests/test_known_answers.py,$(wildcard tests/test_*.py))
+# What real jobs of the tests run: a build without CUDA, which is a tenth as large.
+TORCH ?= torch==2.13.0+cpu
 BENCH_ARGS ?=
 BENCH_SIZES ?= 200 1000
 # The lowest versions have wheels for Python 3.10 and 3.11 only; the first one at hand is taken.
@@ -105,10 +107,10 @@ endef
 	.venv/$(PIP) --editable '.[test]'
 	@touch $@
 
-# Large, and not to be had everywhere: without it the tests that start jobs of PyTorch say so.
+# Not to be had everywhere: without it the tests that start jobs of PyTorch say so.
 .venv/.integrations: .venv/.test
-	@.venv/$(PIP) --editable '.[integrations]' >.venv/integrations.log 2>&1 && touch $@ \
-		|| echo "PyTorch cannot be installed here: its tests are skipped (.venv/integrations.log)" >&2
+	@.venv/$(PIP) '$(TORCH)' --editable '.[integrations]' >.venv/integrations.log 2>&1 && touch $@ \
+		|| echo "$(TORCH) cannot be installed (.venv/integrations.log): its tests are skipped" >&2
 
 .venv-dev/.installed: $(DECLARED) $(FOLDERS)
 	$(call create,$(PYTHON))

@@ -96,8 +96,7 @@ def _count(text: str) -> int:
 
 @dataclass(frozen=True)
 class Option:
-    """An option of the command line; without ``parse`` it is a flag, or one of the ``choices``.
-    """
+    """An option of the command line; without ``parse`` it is a flag, or one of its ``choices``."""
 
     flag: str
     help: str
