@@ -19,9 +19,6 @@ from commscope.parsers.own_files import REPORTS
 from commscope.parsers.sources import natural
 from commscope.units import span
 
-#: What is not whole is waited for so many times as long as what is.
-PATIENCE = 10
-
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -67,6 +64,7 @@ class Settling:
 
     files_s: float
     ended_job_s: float  #: where the job says that it has ended
+    lost_job_s: float  #: where it does not; while it runs its wrappers show that they live
 
 
 def why_not_yet(found: Found, now_s: float, settling: Settling) -> str | None:
@@ -75,10 +73,10 @@ def why_not_yet(found: Found, now_s: float, settling: Settling) -> str | None:
     if found.job is None or found.job.has_ended:
         least_s = settling.files_s if found.job is None else settling.ended_job_s
         return None if quiet_s >= least_s else _written(quiet_s)
-    if all(node.status is None for node in found.job.nodes):
-        return "the job has not ended"
-    # A node that died never says so.
-    return None if quiet_s >= settling.files_s * PATIENCE else "the job has not ended on all nodes"
+    if quiet_s >= settling.lost_job_s:  # a node that died never says so
+        return None
+    has_begun_to = any(node.status is not None for node in found.job.nodes)
+    return "the job has not ended on all nodes" if has_begun_to else "the job has not ended"
 
 
 def _written(quiet_s: float) -> str:

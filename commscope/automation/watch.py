@@ -15,13 +15,15 @@ from commscope.automation.join import all_nodes, report_on
 from commscope.automation.made import Given, report_of
 from commscope.automation.pause import Pause, sleep
 from commscope.automation.publish import ERROR, is_published, is_shown, publish, require_room, show
-from commscope.automation.runs import PATIENCE, Found, Settling, find_runs, why_not_yet
+from commscope.automation.runs import Found, Settling, find_runs, why_not_yet
 from commscope.automation.wholeness import Traces, traces_at
 from commscope.config import find_config
 from commscope.errors import CommscopeError, UsageError
 from commscope.sanitize import plain
 
-INTERVAL_S, SETTLE_S = 30.0, 60.0
+INTERVAL_S, SETTLE_S, LOST_S = 30.0, 60.0, 1800.0
+#: What is not whole is waited for so many times as long as what is.
+_PATIENCE = 10
 
 Say = Callable[[str], None]
 
@@ -79,7 +81,7 @@ class Watcher:
 
     def _half_written(self, found: Found, digest: str, now_s: float) -> str | None:
         """Which trace was not written to its end; null where none is, or it has been too long."""
-        most_s = self._settling.files_s * PATIENCE
+        most_s = self._settling.files_s * _PATIENCE
         if found.job is not None or found.stamps().quiet_s(now_s) >= most_s:
             return None
         half = self._traces(found, digest).half_written
@@ -136,6 +138,7 @@ def watch(  # noqa: PLR0913 - one argument an option
     once: bool,
     output: Path | None = None,
     settle_s: float = SETTLE_S,
+    lost_s: float = LOST_S,
     interval_s: float = INTERVAL_S,
     say: Say,
     clock: Callable[[], float] = time.time,
@@ -144,14 +147,15 @@ def watch(  # noqa: PLR0913 - one argument an option
     """Reports on finished runs in a folder, once or until it is told to end: what came last.
 
     A run is finished when nothing was written to it for ``settle_s`` and its traces are whole, or
-    when ``commscope run`` says so. ``say`` gets a line a run. Raises UsageError where the folder
-    is missing, or the configuration cannot be read.
+    when ``commscope run`` says so or has shown no sign of life for ``lost_s``. ``say`` gets a line
+    a run. Raises UsageError where the folder is missing, or the configuration cannot be read.
     """
     find_config()
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder to watch")
     # Whoever comes again leaves a job the time to report on itself.
-    watcher = Watcher(folder, Settling(settle_s, 0.0 if once else settle_s), say, output)
+    settling = Settling(settle_s, 0.0 if once else settle_s, lost_s)
+    watcher = Watcher(folder, settling, say, output)
     came = watcher.look(clock())
     while not once and not pause(interval_s):
         came = watcher.look(clock())

@@ -27,6 +27,11 @@ _FAILED = 1
     show_default=True, metavar="S", help="Seconds without a change after which files are finished.",
 )  # fmt: skip
 @click.option(
+    "--lost", "lost_s", type=click.FloatRange(0, 31_536_000), default=1800.0,
+    show_default=True, metavar="S",
+    help="Seconds without a sign of life after which a job that did not say how it ended has.",
+)  # fmt: skip
+@click.option(
     "-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
     help="Write reports here, not beside the runs: one folder a run.",
 )  # fmt: skip
@@ -37,6 +42,7 @@ def watch(
     once: bool,
     interval_s: float,
     settle_s: float,
+    lost_s: float,
     output: Path | None,
     quiet: bool,
 ) -> int:
@@ -44,8 +50,9 @@ def watch(
 
     A run is a folder of commscope run, or any other folder in DIR that holds traces. It is
     finished when commscope run says so, or when nothing was written to it for a while and no trace
-    is half written. Of a run that cannot be analysed report.error says why. What has a report is
-    left alone until its files change, whoever wrote the report.
+    is half written. A job under commscope run gives a sign of life every five minutes: one that
+    says nothing for longer than --lost has died. Of a run that cannot be analysed report.error says
+    why. What has a report is left alone until its files change, whoever wrote the report.
 
     With --once the exit code is 1 where a run could not be analysed this time.
     """
@@ -60,8 +67,8 @@ def watch(
 
     with until_told(_GRACE_S) as pause:
         came = watch_runs(
-            folder, once=once, output=output, settle_s=settle_s, interval_s=interval_s,
-            say=say, pause=pause,
+            folder, once=once, output=output, settle_s=settle_s, lost_s=lost_s,
+            interval_s=interval_s, say=say, pause=pause,
         )  # fmt: skip
     if once:
         _say_waiting(came.waiting)

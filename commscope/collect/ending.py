@@ -11,7 +11,7 @@ from pathlib import Path
 from commscope.collect import host_facts, logs
 from commscope.collect.options import RunOptions
 from commscope.collect.preparing import Prepared
-from commscope.collect.profiling.prepare import missing_traces
+from commscope.collect.profiling.options import ProfileOptions
 from commscope.collect.report import can_report, make_report
 from commscope.collect.run_folder import STATUS, NodeFolder, iso_time, write_json
 from commscope.collect.signals import Patience, Signals
@@ -35,11 +35,22 @@ def finish(job: Prepared, options: RunOptions, ended: Ended, signals: Signals, t
     patience = Patience(signals, _BOUND_S, asked=ended.asked)
     if job.node is None:
         return
-    keeping = _Keeping(job, job.node, patience, missing_traces(options.profile, job.node.traces))
+    keeping = _Keeping(job, job.node, patience, _of_profiling(job, options.profile, told))
     is_complete = keeping.keep(ended, told.problems)
     told.tell_first(keeping.problems)
     if is_complete:
         _report(job.node, options, signals, patience)
+
+
+def _of_profiling(job: Prepared, options: ProfileOptions, told: Told) -> list[str]:
+    """What is still to be told of a profiler that was made ready; its processes told the rest."""
+    if job.told is None or job.node is None:
+        return []
+    from commscope.collect.profiling.prepare import missing_traces, told_inside  # noqa: PLC0415
+
+    inside = told_inside(job.told)
+    told.problems.extend(inside)
+    return [] if inside else missing_traces(options, job.node.traces)
 
 
 def _report(node: NodeFolder, options: RunOptions, signals: Signals, patience: Patience) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import signal
 
 from commscope.collect.children import in_foreground, start
 from commscope.collect.options import RunOptions
 from commscope.collect.preparing import Prepared, prepare
+from commscope.collect.run_folder import NODE
 from commscope.collect.signals import Signals
 from commscope.collect.told import Told, reason, say
 
@@ -28,7 +30,10 @@ def run(options: RunOptions) -> int:
     if missing is not None:
         return missing
     told = Told()
-    job = prepare(options, os.environ, told)
+    try:
+        job = prepare(options, os.environ, told)
+    except KeyboardInterrupt:
+        return -signal.SIGINT
     signals = Signals()
     try:
         return _run(job, options, signals, told)
@@ -56,10 +61,11 @@ def _run(job: Prepared, options: RunOptions, signals: Signals, told: Told) -> in
         told.tell(f"{job.command[0]}: {reason(error)}")
         code = _NOT_FOUND if error.errno == errno.ENOENT else _NOT_EXECUTABLE
     # Nothing of this may delay the start of the job, nor be missing when it ends.
-    from commscope.collect import ending, watching  # noqa: PLC0415
+    from commscope.collect import alive, ending, watching  # noqa: PLC0415
 
     watched = watching.Ended(code)
     if process is not None:
-        watched = watching.watch(process, job, options.timeout, signals, told)
+        with alive.signs_of_life(None if job.node is None else job.node.path / NODE):
+            watched = watching.watch(process, job, options.timeout, signals, told)
     ending.finish(job, options, watched, signals, told)
     return watched.code

@@ -27,7 +27,8 @@ _CONTAINERS = frozenset(
 class Prepared:
     """A job that is ready to start; null is what could not be made or is not wanted.
 
-    ``logs`` is where its processes log; ``scratch`` is theirs and the wrapper's, and goes when they
+    ``logs`` is where its processes log; ``told`` is where those that are profiled note what they
+    tell; ``scratch`` is theirs and the wrapper's, and goes when they
     have ended: a folder of this node alone, unless they run on others too.
     """
 
@@ -39,6 +40,7 @@ class Prepared:
     node: NodeFolder | None
     scratch: Path | None
     logs: Path | None
+    told: Path | None
 
     @property
     def logs_locally(self) -> bool:
@@ -51,18 +53,18 @@ def prepare(options: RunOptions, environment: Mapping[str, str], told: Told) -> 
     began_ns, host = time.time_ns(), os.uname().nodename
     place = find_place(environment, options.command)
     node = _open(options, place, host, told)
-    scratch = logs = None
+    scratch = logs = noted = None
     variables: dict[str, str] = {}
     prefix: Sequence[str] = ()
     if node is not None:
         scratch = _scratch(node, told, shared=spreads(environment, options.command))
         logs = _log_folder(options, node, scratch, told)
         variables.update(_logging(options, environment, logs, told))
-        profiling, prefix = _profiled(options.profile, node, scratch, told)
+        profiling, prefix, noted = _profiled(options.profile, node, scratch, told)
         variables.update(profiling)
     command = [*prefix, *options.command]
     job_environment = {**environment, **variables}
-    return Prepared(command, job_environment, place, host, began_ns, node, scratch, logs)
+    return Prepared(command, job_environment, place, host, began_ns, node, scratch, logs, noted)
 
 
 def _open(options: RunOptions, place: Place, host: str, told: Told) -> NodeFolder | None:
@@ -154,10 +156,10 @@ def _logging(
 
 def _profiled(
     options: ProfileOptions, node: NodeFolder, scratch: Path | None, told: Told
-) -> tuple[Mapping[str, str], Sequence[str]]:
-    """Variables and words before the command with which the job is profiled."""
+) -> tuple[Mapping[str, str], Sequence[str], Path | None]:
+    """Variables and words before the command with which the job is profiled, and what it tells."""
     if options.kind == "none" or scratch is None:
-        return {}, ()
+        return {}, (), None
     # It takes time to import, and few jobs are profiled.
     from commscope.collect.profiling.prepare import prepare as prepare_profiler  # noqa: PLC0415
 
@@ -166,7 +168,7 @@ def _profiled(
         prepared = prepare_profiler(options, node.traces, scratch)
     except OSError as error:
         told.tell(f"the profiler cannot be made ready ({reason(error)}): nothing is profiled")
-        return {}, ()
+        return {}, (), None
     for warning in prepared.warnings:
         told.tell(warning)
-    return prepared.variables, prepared.command_prefix
+    return prepared.variables, prepared.command_prefix, prepared.told

@@ -15,12 +15,14 @@ from pathlib import Path
 
 from commscope.collect.profiling.inject.telling import shielded, tell
 from commscope.collect.profiling.options import parse_ranks
+from commscope.errors import CommscopeError
+from commscope.sanitize import plain
 
-LOG = "analysis.log"
+#: Hidden, as it is no file of the run: a report rests on all others.
+LOG = ".analysis.log"
 _WAIT_S, _POLL_S = 120.0, 0.5
 #: By how much the clock of the file system may lag.
 _LAG_S = 2.0
-_REPORTS = ("report.html", "report.json", "report.md")
 _NICE = 10
 
 
@@ -39,9 +41,10 @@ def _start(folder: Path, ranks: frozenset[int], since: float) -> None:
             stdout=log,
             stderr=subprocess.STDOUT,
             cwd=folder,
+            env={**os.environ, "PYTHONSAFEPATH": "1"},
             start_new_session=True,
         )
-    tell(f"the report will be {folder / 'report.html'}")
+    tell(f"the report will be {folder / 'report.html'}; of its making {LOG} beside it tells")
 
 
 def missing(folder: Path, ranks: frozenset[int], since: float) -> list[int]:
@@ -72,7 +75,7 @@ def _wait(folder: Path, ranks: frozenset[int], since: float, wait_s: float) -> l
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Waits, then runs ``commscope report`` on what is there; its exit code, 1 for no trace."""
+    """Waits, then reports on what is there; an exit code of ``commscope.errors``."""
     parser = argparse.ArgumentParser(description="Writes the report once all traces are there.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--ranks", type=parse_ranks, required=True)
@@ -85,9 +88,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell(f"no trace of ranks {', '.join(map(str, absent))} after {given.wait:g} s")
     if len(absent) == len(given.ranks):
         return 1
-    outputs = [word for name in _REPORTS for word in ("-o", str(given.folder / name))]
-    command = [sys.executable, "-m", "commscope", "report", "--quiet", str(given.folder)]
-    return subprocess.run([*command, *outputs], check=False).returncode
+    return _report(given.folder)
+
+
+def _report(folder: Path) -> int:
+    """Writes the report as ``commscope watch`` does, which then leaves the folder alone."""
+    # The rank that starts this needs none of it.
+    from commscope.automation.made import Given, report_of  # noqa: PLC0415
+    from commscope.automation.publish import publish  # noqa: PLC0415
+    from commscope.automation.runs import Found  # noqa: PLC0415
+
+    found = Found(folder, (folder,))
+    digest = found.digest()
+    try:
+        made = report_of(Given(folder.resolve().name, found.paths))
+        publish(folder, digest, made.files, current=found.digest)
+    except CommscopeError as error:
+        tell(plain(str(error)))
+        return error.exit_code
+    tell(plain(made.verdict))
+    return 0
 
 
 if __name__ == "__main__":

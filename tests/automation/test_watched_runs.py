@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import small_run
-from collected_runs import add_node, reports, start_job
+from collected_runs import add_node, end_node, reports, start_job
 
 import commscope
 from commscope.automation import publish
@@ -345,12 +345,30 @@ def test_collected_runs_are_reported_on_once_they_ended(tmp_path: Path) -> None:
     (waiting,) = look(tmp_path / "here").waiting
     assert waiting.endswith("(the job has not ended)")
     add_node(job, 1, [2, 3])
-    assert "not ended on all nodes" in look(tmp_path / "here", age_s=5 * SETTLE_S).waiting[0]
-    came = look(tmp_path / "here", age_s=20 * SETTLE_S)
+    assert "not ended on all nodes" in look(tmp_path / "here", lost_s=2 * AGE_S).waiting[0]
+    came = look(tmp_path / "here", lost_s=0.5 * AGE_S)
     assert came.reported == ["commscope-runs/first"]
     notes = json.loads((job / "report.json").read_text())["notes"]
     assert "missing: node 0 (host0) has not ended" in notes
     assert look(tmp_path / "here") == Watched()
+
+
+def test_a_job_that_died_on_all_nodes_is_reported_on_in_the_end(tmp_path: Path) -> None:
+    job = start_job(tmp_path / "job")
+    add_node(job, 0, [0, 1], status=None)
+    assert look(tmp_path, lost_s=2 * AGE_S).reported == []
+    assert look(tmp_path, lost_s=0.5 * AGE_S).reported == ["job"]
+    notes = json.loads((job / "report.json").read_text())["notes"]
+    assert any("node 0 (host0) has not ended" in note for note in notes)
+    end_node(job, "0000-host0", exit_code=1)
+    add_node(job, 1, [2, 3])
+    assert look(tmp_path).reported == ["job"]
+
+
+def test_a_job_that_left_nothing_is_told(tmp_path: Path) -> None:
+    start_job(tmp_path / "job")
+    came = look(tmp_path, lost_s=0.5 * AGE_S)
+    assert (came.reported, came.failed) == (["job"], [])
 
 
 def test_a_job_that_reported_on_itself_is_left_alone(tmp_path: Path) -> None:

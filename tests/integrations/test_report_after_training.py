@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import sys
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from commscope import sample_traces
+from commscope.automation.watch import Watched, watch
+from commscope.errors import NoDeviceEvents
 from commscope.integrations import after
 
 
@@ -32,12 +35,21 @@ def test_without_a_trace_there_is_no_report(
     assert capsys.readouterr().err == "commscope: no trace of ranks 0, 1 after 0 s\n"
 
 
-def test_the_report_lies_next_to_the_traces(tmp_path: Path) -> None:
+def test_the_report_lies_next_to_the_traces_and_a_watcher_makes_no_other(tmp_path: Path) -> None:
+    traces = tmp_path / "traces"
+    traces.mkdir()
     for rank in (0, 1):
         sample = sample_traces.path("ddp_straggler") / f"rank{rank}.json.gz"
-        shutil.copy(sample, tmp_path / f"rank{rank}.pt.trace.json.gz")
-    assert after.main([str(tmp_path), "--ranks", "0,1", "--wait", "0"]) == 0
-    assert {"report.html", "report.json", "report.md"} <= {it.name for it in tmp_path.iterdir()}
+        shutil.copy(sample, traces / f"rank{rank}.pt.trace.json.gz")
+    assert after.main([str(traces), "--ranks", "0,1", "--wait", "0"]) == 0
+    assert {"report.html", "report.json", "report.md"} <= {it.name for it in traces.iterdir()}
+    assert watch(tmp_path, once=True, settle_s=0.0, say=print) == Watched()
+
+
+def test_traces_without_a_gpu_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "rank0.pt.trace.json.gz").write_bytes(gzip.compress(b'{"traceEvents": []}'))
+    assert after.main([str(tmp_path), "--ranks", "0", "--wait", "0"]) == NoDeviceEvents.exit_code
+    assert "no GPU activity" in capsys.readouterr().err
 
 
 def test_a_process_of_its_own_is_started_and_not_waited_for(

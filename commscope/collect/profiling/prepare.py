@@ -10,22 +10,28 @@ from importlib.resources import files
 from pathlib import Path
 
 from commscope.collect.profiling import rocprofv3
+from commscope.collect.profiling.inject.telling import TOLD
 from commscope.collect.profiling.options import ProfileOptions
 
 _INJECTED = "commscope.collect.profiling.inject"
 _PACKAGE = "_commscope_job"
 _START = "sitecustomize.py"
+_MOST_TOLD = 1 << 16
 #: Nothing: what Kineto tells of its own stages would stand in the output of the job.
 _QUIET_KINETO = {"KINETO_LOG_LEVEL": "6"}
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Variables to add to the job's environment, words before its command, lines to show."""
+    """Variables to add to the job's environment, words before its command, lines to show.
+
+    ``told`` is the file in which the job's processes note what they tell; null without a profiler.
+    """
 
     variables: dict[str, str] = field(default_factory=dict)
     command_prefix: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    told: Path | None = None
 
 
 def prepare(
@@ -47,16 +53,27 @@ def prepare(
         command, warnings = rocprofv3.command(environment)
         if not command:
             return Prepared(warnings=warnings)
-    folder = scratch.resolve() / "inject"
+    folder, told = scratch.resolve() / "inject", scratch.resolve() / "told"
     _lay_out(folder)
     variables = {
         "PYTHONPATH": _in_front(str(folder), environment.get("PYTHONPATH")),
         "COMMSCOPE_PROFILER": options.kind,
         "COMMSCOPE_PROFILE": _settings(options, command),
         "COMMSCOPE_TRACES_DIR": str(traces_dir.resolve()),
+        TOLD: str(told),
     }
     quiet = {name: it for name, it in _QUIET_KINETO.items() if name not in environment}
-    return Prepared({**quiet, **variables}, [], warnings)
+    return Prepared({**quiet, **variables}, [], warnings, told)
+
+
+def told_inside(told: Path) -> list[str]:
+    """What the processes of a job told, each line once; most of it has been heard already."""
+    try:
+        with told.open("rb") as file:
+            text = file.read(_MOST_TOLD).decode("utf-8", "replace")
+    except OSError:
+        return []
+    return list(dict.fromkeys(text.splitlines()))
 
 
 def missing_traces(options: ProfileOptions, traces_dir: Path) -> list[str]:
@@ -67,7 +84,7 @@ def missing_traces(options: ProfileOptions, traces_dir: Path) -> list[str]:
         return ["no trace: no Python process of the asked ranks was started under rocprofv3"]
     first, last = options.steps
     what = "an optimizer" if options.marker is None else f"a range that matches {options.marker}"
-    seen = f"no trace of steps {first}-{last}; unless told above, no process reached step {first}"
+    seen = f"no trace of steps {first}-{last}: no process reached step {first}"
     hint = "--profile-marker REGEX names a record_function range that begins each step"
     return [f"{seen} with {what} ({hint})"]
 
