@@ -17,8 +17,6 @@ from pathlib import Path
 
 import click
 
-from commscope.automation.finish import finish_node
-from commscope.automation.join import finish_run
 from commscope.automation.pause import until_told
 from commscope.errors import CommscopeError
 from commscope.sanitize import plain
@@ -45,6 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         _say([f"{error.filename or 'the system'}: {error.strerror or error}"])
         return CommscopeError.exit_code
+    except ImportError as error:
+        _say([f"no report, what makes it cannot be imported: {_first_line(error)}"])
+        return CommscopeError.exit_code
     except MemoryError:
         _say([f"no memory for the analysis; on another machine: commscope analyze {given.run}"])
         return CommscopeError.exit_code
@@ -54,6 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _finish(run: Path, node: str | None, wait_s: float) -> int:
+    # Of these imports something may be missing or broken, or memory be short.
+    from commscope.automation.finish import finish_node  # noqa: PLC0415
+    from commscope.automation.join import finish_run  # noqa: PLC0415
+
     with until_told(GRACE_S) as pause:
         if node is not None:
             finish_node(run, node)
@@ -61,6 +66,10 @@ def _finish(run: Path, node: str | None, wait_s: float) -> int:
     if finished is not None:
         _say(finished.lines)
     return 0
+
+
+def _first_line(error: ImportError) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _say(lines: Iterable[str]) -> None:

@@ -57,7 +57,7 @@ def read(words: Sequence[str]) -> RunOptions | None:
     So a job need not wait for a command line that can say what is wrong, which takes its time.
     """
     left = list(words)
-    given = {it.field: False if it.is_flag else it.default for it in OPTIONS}
+    given: dict[str, Any] = {it.field: False if it.is_flag else it.default for it in OPTIONS}
     try:
         while left[0].startswith("-"):
             word = left.pop(0)
@@ -74,6 +74,13 @@ def read(words: Sequence[str]) -> RunOptions | None:
         return options_of(left, **given)
     except (IndexError, KeyError, ValueError):
         return None
+
+
+def _folder(text: str) -> Path:
+    """A folder's path; raises ValueError where it names none."""
+    if not text or "\0" in text:
+        raise ValueError("name a folder")
+    return Path(text)
 
 
 def _seconds(text: str) -> float:
@@ -126,7 +133,7 @@ class Option:
 
 OPTIONS = (
     Option("--run-dir", "Folder of the run, which the wrappers of all nodes share;"
-           " commscope-runs/TIME-NAME by default.", "DIR", Path),
+           " commscope-runs/TIME-NAME by default.", "DIR", _folder),
     Option("--name", "Name of the run; by default that of the script.", "NAME", str),
     Option("--log-calls", "Have RCCL or NCCL log each call too (COLL,TUNING)."),
     Option("--no-log", "Set no variable of RCCL, NCCL or their use by PyTorch."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -272,6 +273,16 @@ def test_hostile_documents_are_as_if_not_there(tmp_path: Path) -> None:
     run = job / "run.json"
     run.write_text(run.read_text().replace('"nodes": 1', '"nodes": 1000000000000'))
     assert finish_run(job, 0.0, node) is not None
+
+
+def test_a_library_that_is_broken_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "nice", lambda _: 0)
+    monkeypatch.setitem(sys.modules, "commscope.automation.finish", None)
+    assert main([str(start_job(tmp_path / "run"))]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("commscope: no report, what makes it cannot be imported: ")
 
 
 def test_the_program_reads_and_joins(

@@ -46,6 +46,8 @@ def test_a_job_is_run(tmp_path: Path, code: str, end: int) -> None:
         (["--profile-ranks", "1-0", "--profile", "kineto", "--", "true"], "1-0"),
         (["--profile-marker", "x", "--", "true"], "--profile-marker needs --profile"),
         (["--log-calls", "--no-log", "--", "true"], "exclude each other"),
+        (["--run-dir", "", "--", "true"], "name a folder"),
+        (["--no-log=1", "--", "true"], "does not take a value"),
         ([], "Missing argument"),
     ],
 )

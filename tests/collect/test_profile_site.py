@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from commscope.collect.profiling.inject.telling import TOLD
 from commscope.collect.profiling.options import ProfileOptions
-from commscope.collect.profiling.prepare import prepare
+from commscope.collect.profiling.prepare import prepare, told_inside
 
 #: As much of torch as tells of optimizers: the hook is called as torch calls it.
 _OPTIMIZER = """
@@ -97,3 +98,28 @@ def test_the_loader_of_a_watched_module_stays_what_it_was(job: Job) -> None:
         "importlib.reload(it); print(len(it.hooks))"
     )
     assert ended.stdout == "1 True\n0\n"
+
+
+def test_a_run_within_a_run_takes_the_steps(job: Job, tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    options = ProfileOptions("kineto", (3, 4))
+    made = prepare(options, inner / "traces", inner, job.environment)
+    assert len(made.warnings) == 1
+    job.environment |= made.variables
+    ended = job.python("import torch, sys; print(len(torch.optim.optimizer.hooks), sys.path[1])")
+    assert (ended.stdout, ended.stderr) == (f"1 {job.user}\n", "")
+
+
+def test_what_fails_in_all_processes_is_heard_once(job: Job, tmp_path: Path) -> None:
+    job.environment["COMMSCOPE_PROFILE"] = "{"
+    ended = [job.python("import torch") for _ in range(2)]
+    assert [it.stderr.count("profiling ends here") for it in ended] == [1, 0]
+    (line,) = told_inside(Path(job.environment[TOLD]))
+    assert line.startswith("profiling ends here")
+    assert told_inside(tmp_path / "gone") == []
+
+
+def test_where_nothing_can_be_noted_each_process_is_heard(job: Job, tmp_path: Path) -> None:
+    job.environment |= {"COMMSCOPE_PROFILE": "{", TOLD: str(tmp_path / "gone" / "told")}
+    ended = [job.python("import torch") for _ in range(2)]
+    assert [it.stderr.count("profiling ends here") for it in ended] == [1, 1]

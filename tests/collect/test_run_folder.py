@@ -150,6 +150,30 @@ def test_a_disk_that_is_full_at_once_costs_no_more_than_a_line(tmp_path: Path) -
     assert run.told[0].endswith("(No space left on device): nothing is collected")
 
 
+def test_a_profiler_that_is_missing_costs_one_line(tmp_path: Path) -> None:
+    run = ran(tmp_path, python("raise SystemExit(4)"), "--profile", "rocprofv3", PATH=str(tmp_path))
+    assert run.code == 4
+    (told,) = run.problems
+    assert told == "commscope: rocprofv3 is not installed: the job runs without a profiler"
+
+
+def test_a_profiler_without_a_folder_costs_one_line(tmp_path: Path) -> None:
+    change = "import errno, os, pathlib\nreal = pathlib.Path.mkdir\n" + NO_TRACES
+    run = ran(tmp_path, python("raise SystemExit(4)"), "--profile", "kineto", change=change)
+    assert run.code == 4
+    (told,) = run.problems
+    assert told.startswith("commscope: the profiler cannot be made ready (Permission denied)")
+
+
+NO_TRACES = """
+def mkdir(path, *arguments, **named):
+    if path.name == "traces":
+        raise OSError(errno.EACCES, "Permission denied")
+    real(path, *arguments, **named)
+pathlib.Path.mkdir = mkdir
+"""
+
+
 def test_a_folder_that_vanishes_costs_no_more_than_a_line(tmp_path: Path) -> None:
     job = f"import shutil\n{LOGS}\nshutil.rmtree('run')\nraise SystemExit(6)"
     run = ran(tmp_path, python(job))

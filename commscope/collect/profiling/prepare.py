@@ -17,6 +17,7 @@ _INJECTED = "commscope.collect.profiling.inject"
 _PACKAGE = "_commscope_job"
 _START = "sitecustomize.py"
 _MOST_TOLD = 1 << 16
+_WITHIN = "another commscope run already profiles this job: the traces go here, not there"
 #: Nothing: what Kineto tells of its own stages would stand in the output of the job.
 _QUIET_KINETO = {"KINETO_LOG_LEVEL": "6"}
 
@@ -53,6 +54,8 @@ def prepare(
         command, warnings = rocprofv3.command(environment)
         if not command:
             return Prepared(warnings=warnings)
+    if TOLD in environment:
+        warnings = [*warnings, _WITHIN]
     folder, told = scratch.resolve() / "inject", scratch.resolve() / "told"
     _lay_out(folder)
     variables = {
@@ -84,9 +87,9 @@ def missing_traces(options: ProfileOptions, traces_dir: Path) -> list[str]:
         return ["no trace: no Python process of the asked ranks was started under rocprofv3"]
     first, last = options.steps
     what = "an optimizer" if options.marker is None else f"a range that matches {options.marker}"
-    seen = f"no trace of steps {first}-{last}: no process reached step {first}"
+    seen = f"no trace of steps {first}-{last}: no process completed {last + 2} steps"
     hint = "--profile-marker REGEX names a record_function range that begins each step"
-    return [f"{seen} with {what} ({hint})"]
+    return [f"{seen}, told by {what} ({hint})"]
 
 
 def _settings(options: ProfileOptions, command: list[str]) -> str:

@@ -56,10 +56,13 @@ def _followed(name: str, action: Action) -> ModuleSpec | None:
     loader: Any = None if spec is None else spec.loader
     if loader is None:
         return None
-    execute = loader.exec_module
+    execute, was = loader.exec_module, vars(loader).get("exec_module")
 
     def execute_and_act(module: ModuleType) -> None:
-        del loader.exec_module
+        if was is None:
+            vars(loader).pop("exec_module", None)
+        else:  # of another tool that does the same
+            loader.exec_module = was
         execute(module)
         action(module)
 

@@ -38,7 +38,8 @@ def _run_the_next() -> None:
     spec.loader.exec_module(module)
 
 
-if "COMMSCOPE_PROFILER" in os.environ:
+# A run within a run has its own folder in front of the outer one's: the settings are the inner's.
+if "COMMSCOPE_PROFILER" in os.environ and "_commscope_job" not in sys.modules:
     _make_ready()
 _hide()
 _run_the_next()
