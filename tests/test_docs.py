@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -23,6 +24,7 @@ import gen_docs
 
 import commscope
 from commscope import errors, sample_traces, schema
+from commscope.collect.options import read as read_options
 from commscope.config import load_config
 from commscope.findings.log_rules import BUILT_IN_LOG
 from commscope.findings.model import (
@@ -256,6 +258,15 @@ def test_example_of_settings_is_valid(tmp_path: Path) -> None:
     file = tmp_path / "commscope.toml"
     file.write_text(example, encoding="utf-8")
     assert load_config(file).patterns.communication
+
+
+def test_jobs_are_run_with_options_that_exist() -> None:
+    scripts = _fenced(ROOT / "docs/run.md", "sh") + _fenced(ROOT / "docs/run.md", "console")
+    lines = "\n".join(scripts).replace("\\\n", " ").splitlines()
+    jobs = [line.split(" run ", 1)[1] for line in lines if re.search(r"commscope\S* run ", line)]
+    assert len(jobs) >= 5
+    for job in jobs:
+        assert read_options(shlex.split(job)) is not None, job
 
 
 def test_every_exit_code_is_told() -> None:

@@ -29,7 +29,7 @@ _FAILED = 1
 @click.option(
     "--lost", "lost_s", type=click.FloatRange(0, 31_536_000), default=1800.0,
     show_default=True, metavar="S",
-    help="Seconds without a sign of life after which a job that did not say how it ended has.",
+    help="Seconds without a sign of life after which a job is taken to have died.",
 )  # fmt: skip
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",

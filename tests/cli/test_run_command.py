@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ from run_jobs import LATE_S, environment
 
 from commscope.cli.main import run as run_command_line
 from commscope.cli.run import run
-from commscope.collect.options import OPTIONS
+from commscope.collect.options import OPTIONS, RunOptions, read
 
 
 def test_both_command_lines_have_the_same_options() -> None:
@@ -37,6 +38,56 @@ def test_a_job_is_run(tmp_path: Path, code: str, end: int) -> None:
     )
     assert (done.returncode, done.stdout) == (end, b"--help\n")
     assert list((tmp_path / "run" / "nodes").glob("*/status.json"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--", "python", "--", "train.py"],
+        ["torchrun", "--name", "x", "train.py"],
+        ["--name=a=b", "--log-calls", "--wait", "7", "--timeout=60", "--", "true", "--no-log"],
+        ["--profile", "kineto", "--profile-steps", "3-4", "--profile-ranks=0,2", "true"],
+        ["--run-dir", "-x", "--name", "", "--name", "y", "--no-analyze", "true"],
+    ],
+)
+def test_the_quick_way_reads_what_the_command_line_reads(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[RunOptions] = []
+    monkeypatch.setattr("commscope.cli.run.run_job", lambda options: ran.append(options) or 0)
+    assert run_command_line(["run", *words]) == 0
+    quick = read(words)
+    assert quick is not None
+    assert replace(quick, command=tuple(quick.command)) == ran[0]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *([], ["--"], ["--help"], ["--bogus", "true"], ["--no-log=1", "true"], ["--name"]),
+        *(["--prof", "kineto", "true"], ["--profile", "x", "true"], ["--wait", "x", "true"]),
+        *(["--log-calls", "--no-log", "true"], ["--profile-marker", "x", "true"]),
+    ],
+)
+def test_the_quick_way_leaves_to_the_command_line_what_is_not_right(words: list[str]) -> None:
+    assert read(words) is None
+
+
+def test_a_job_does_not_wait_for_what_other_commands_need(tmp_path: Path) -> None:
+    code = (
+        "import atexit, sys; from commscope.__main__ import main\n"
+        "atexit.register(lambda: print(*{'click', 'numpy', 'argparse'} & {*sys.modules}))\n"
+        "sys.argv = ['commscope', 'run', '--no-log', '--', 'nowhere']; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        capture_output=True,
+        check=False,
+        timeout=LATE_S,
+    )
+    assert (done.returncode, done.stdout) == (127, b"\n")
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,11 @@ def test_ranks_that_make_no_sense_are_refused(text: str) -> None:
     ("arguments", "reason"),
     [
         ({"kind": "perf"}, "none, kineto, rocprofv3"),
-        ({"steps": (5, 4)}, "first-last"),
-        ({"steps": (-1, 4)}, "first-last"),
+        ({"steps": (5, 4)}, "the first and the last"),
+        ({"steps": (-1, 4)}, "the first and the last"),
+        ({"steps": 5}, "the first and the last"),
+        ({"steps": (1.5, 4)}, "the first and the last"),
+        ({"ranks": frozenset({-1, 0})}, "rank -1"),
         ({"marker": "("}, "regular expression"),
         ({"warmup": -1}, "0 or more"),
     ],

@@ -28,13 +28,22 @@ class ProfileOptions:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"profiler {self.kind!r}: give one of {', '.join(KINDS)}")
-        first, last = self.steps
-        if not 0 <= first <= last:
-            raise ValueError(f"steps {first}-{last}: give first-last, counted from 0, as in 10-12")
+        if not _are_steps(self.steps):
+            raise ValueError(f"steps {self.steps}: give the first and the last, as (10, 12)")
+        if self.ranks is not None and min(self.ranks, default=0) < 0:
+            raise ValueError(f"rank {min(self.ranks)}: ranks are counted from 0")
         if self.warmup < 0:
             raise ValueError(f"warm-up of {self.warmup} steps: give 0 or more")
         if self.marker is not None:
             _check_expression(self.marker)
+
+
+def _are_steps(given: object) -> bool:
+    """Whether somebody who writes Python has given what the type says."""
+    if not isinstance(given, (tuple, list)) or [type(it) for it in given] != [int, int]:
+        return False
+    first, last = given
+    return bool(0 <= first <= last)
 
 
 def parse_steps(text: str) -> tuple[int, int]:

@@ -21,7 +21,7 @@ def tell(text: str) -> None:
 
     What fails mostly fails on every rank: of those of a node, the first that tells it is heard.
     """
-    line = " ".join(text.split())
+    line = "".join(it if it.isprintable() else "?" for it in " ".join(text.split()))
     if not _is_heard(line):
         return
     try:
