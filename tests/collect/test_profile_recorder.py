@@ -8,6 +8,7 @@ import pytest
 
 from commscope.collect.profiling.inject import recorder
 from commscope.collect.profiling.inject.device import HostClock
+from commscope.collect.profiling.inject.packing import pack
 from commscope.collect.profiling.inject.plan import Plan
 from commscope.collect.profiling.inject.recorder import Recorder
 from commscope.collect.profiling.inject.timing import StepTimes, append_step_time
@@ -127,6 +128,15 @@ def test_steps_are_timed_before_the_warm_up_or_else_after_the_trace() -> None:
     assert Plan(10, 12, 2).timed == range(3, 8)
     assert Plan(5, 5, 1).timed == range(1, 4)
     assert Plan(3, 4, 2).timed == range(7, 12)
+
+
+def test_a_trace_that_cannot_be_written_says_where(tmp_path: Path) -> None:
+    plain = tmp_path / "plain.json"
+    plain.write_text("{}")
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"Not a directory: '.*/file/traces/rank0.gz'"):
+        pack(plain, tmp_path / "file" / "traces" / "rank0.gz")
+    assert not plain.exists()
 
 
 def test_the_median_step_is_written(tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ def pack(plain: Path, target: Path) -> None:
         with plain.open("rb") as source, gzip.open(hidden, "wb", _LEVEL) as file:
             shutil.copyfileobj(source, file, 1 << 20)
         os.replace(hidden, target)
+    except OSError as error:  # of a full disk nothing tells which
+        raise OSError(error.errno, error.strerror, str(target)) from error
     finally:
         _remove(plain)
         _remove(hidden)
