@@ -216,3 +216,12 @@ def test_nohup_is_respected(tmp_path: Path) -> None:
     process.send_signal(signal.SIGUSR2)
     run = end(tmp_path, process)
     assert (run.code, run.out) == (7, b"SIGUSR2\n"), run.err
+
+
+INTERRUPTED = "it.prepare = lambda *_: signal.raise_signal(signal.SIGINT)"
+
+
+def test_an_interrupt_before_the_job_begins_ends_the_wrapper(tmp_path: Path) -> None:
+    change = "import signal\nfrom commscope.collect import launch as it\n" + INTERRUPTED
+    run = ran(tmp_path, ["true"], change=change)
+    assert (run.code, run.out, run.err) == (-signal.SIGINT, b"", b"")
