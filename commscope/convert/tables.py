@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from io import BufferedIOBase
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,9 +28,14 @@ def write_tables(trace: Trace, folder: Path, target: Target) -> None:
     Parquet and Arrow keep the types, and unit and meaning as metadata of each column. Times are
     on the clocks of the ranks; RANKS has what to add for the common one.
     """
-    write = _WRITERS[target.format]
     for name, table in tables_of(trace).items():
-        write(table, folder / target.file_name(name))
+        with (folder / target.file_name(name)).open("wb") as file:
+            write_table(table, file, target.format)
+
+
+def write_table(table: pa.Table, file: BufferedIOBase, style: str) -> None:
+    """Writes a table, of whose words none does harm in CSV, in one of the formats of tables."""
+    _WRITERS[style](table, file)
 
 
 def tables_of(trace: Trace) -> dict[str, pa.Table]:
@@ -38,21 +44,21 @@ def tables_of(trace: Trace) -> dict[str, pa.Table]:
     return {name: table.cast(TABLES[name]) for name, table in zip(TABLES, tables)}
 
 
-def _write_parquet(table: pa.Table, file: Path) -> None:
+def _write_parquet(table: pa.Table, file: BufferedIOBase) -> None:
     pq.write_table(table, file, compression="zstd")
 
 
-def _write_arrow(table: pa.Table, file: Path) -> None:
+def _write_arrow(table: pa.Table, file: BufferedIOBase) -> None:
     # One dictionary a column: the file format has no other, unlike the stream.
     whole = table.unify_dictionaries()
-    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+    with pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(whole, max_chunksize=_BATCH_ROWS)
 
 
-def _write_csv(table: pa.Table, file: Path) -> None:
+def _write_csv(table: pa.Table, file: BufferedIOBase) -> None:
     harmless = pa.table([_harmless(column) for column in table.columns], names=table.column_names)
     schema = pa.schema([(field.name, _printed(field.type)) for field in harmless.schema])
-    with pa.OSFile(str(file), "wb") as sink, pa.csv.CSVWriter(sink, schema) as writer:
+    with pa.csv.CSVWriter(file, schema) as writer:
         for batch in _batches(harmless):
             writer.write_table(pa.table([_as_cells(column) for column in batch], schema=schema))
 
@@ -93,7 +99,7 @@ def _as_cells(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(_printed(column.type))
 
 
-_WRITERS: dict[str, Callable[[pa.Table, Path], None]] = {
+_WRITERS: dict[str, Callable[[pa.Table, BufferedIOBase], None]] = {
     "parquet": _write_parquet,
     "arrow": _write_arrow,
     "csv": _write_csv,

@@ -1,0 +1,84 @@
+"""Lanes in time: what follows on a lane, and what it holds at a moment."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from commscope.columns import Int64
+from commscope.dashboards.data.clock import RankClock
+from commscope.dashboards.data.covered import Covered
+from commscope.dashboards.data.lanes import Lane
+
+
+def next_event(lane: Lane, clock: RankClock, t: int, direction: int) -> tuple[int, int] | None:
+    """Begin and end of the next event to begin after a time, or of the last before it."""
+    own = clock.own_time(t)
+    place = lane.begun_before(own + 1) if direction > 0 else lane.begun_before(own) - 1
+    if not 0 <= place < len(lane):
+        return None
+    event = lane.places(np.array([place], np.int64))
+    return _on_common(clock, int(lane.events.start[event][0]), int(lane.events.ends(event)[0]))
+
+
+def next_interval(
+    parts: tuple[Covered, ...], clock: RankClock, t: int, direction: int
+) -> tuple[int, int] | None:
+    """The same of the maximal intervals that disjoint sets make together."""
+    own = clock.own_time(t)
+    start = _nearest_start(parts, own, direction)
+    while start is not None:
+        begin, end = _grown(parts, start)
+        if direction < 0 or begin > own:
+            return _on_common(clock, begin, end)
+        start = _nearest_start(parts, end - 1, direction)  # it was a later part of this one
+    return None
+
+
+def _nearest_start(parts: tuple[Covered, ...], own: int, direction: int) -> int | None:
+    found = [_next_start(part, own, direction) for part in parts]
+    starts = [start for start in found if start is not None]
+    if not starts:
+        return None
+    return min(starts) if direction > 0 else max(starts)
+
+
+def _next_start(part: Covered, own: int, direction: int) -> int | None:
+    place = part.begun_before(own + (direction > 0)) - (direction < 0)
+    return part.interval(place)[0] if 0 <= place < part.count else None
+
+
+def _grown(parts: tuple[Covered, ...], start: int) -> tuple[int, int]:
+    """The interval that begins then, with those that touch it on either side."""
+    begin, end = start, start
+    while (later := _end_at(parts, end)) > end:
+        end = later
+    while (earlier := _begin_before(parts, begin)) < begin:
+        begin = earlier
+    return begin, end
+
+
+def _end_at(parts: tuple[Covered, ...], time: int) -> int:
+    """The end of the interval that begins then; the time itself, where none does."""
+    for part in parts:
+        place = part.begun_before(time)
+        if place < part.count and part.interval(place)[0] == time:
+            return part.interval(place)[1]
+    return time
+
+
+def _begin_before(parts: tuple[Covered, ...], time: int) -> int:
+    """The begin of the interval that ends then; the time itself, where none does."""
+    for part in parts:
+        place = part.begun_before(time) - 1
+        if place >= 0 and part.interval(place)[1] == time:
+            return part.interval(place)[0]
+    return time
+
+
+def _on_common(clock: RankClock, start: int, end: int) -> tuple[int, int]:
+    return clock.common_time(start), clock.common_time(end)
+
+
+def first_from(lane: Lane, own: int) -> Int64:
+    """The events of a lane that begin exactly then, on the rank's own clock."""
+    return lane.places(np.arange(lane.begun_before(own), lane.begun_before(own + 1)))
