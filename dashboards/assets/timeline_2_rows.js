@@ -1,0 +1,166 @@
+// Which lanes are shown, in which order, and where: the layout of the run and the state of the
+// view give a list of rows, each with its place in a column that can be scrolled.
+(function (cs) {
+  "use strict";
+
+  const HEIGHTS = { steps: 13, compute: 20, communication: 15, copy: 9, exposed: 11, stream: 14, thread: 11 };
+  const STACKED = 9; // px a further depth row
+  const MOST_STACKED = 8;
+  const GROUP = 22;
+  const SPACE = 6; // between ranks
+  const GAP = 1; // between the lanes of a rank
+  const MOST_STRETCH = 2.4;
+  const MANY_RANKS = 16;
+
+  // The view as it is before anyone changed it: where there are many ranks, groups are closed.
+  cs.firstView = function (layout) {
+    const many = layout.ranks.length > MANY_RANKS && layout.groups.length > 0;
+    return {
+      expanded: [], // ids of lanes whose streams or threads are shown
+      collapsed: [], // ranks of which one row is shown
+      pinned: [], // ranks kept on top
+      ranks: [], // ranks shown; all where empty
+      hidden: [], // categories not drawn
+      by: many ? layout.groups[0].by : "",
+      open: [], // ids of groups that show all of their ranks
+    };
+  };
+
+  function heightOf(lane) {
+    const rows = Math.min(Math.max(lane.depth || 1, 1), MOST_STACKED);
+    const base = HEIGHTS[lane.kind] || HEIGHTS.stream;
+    if (lane.kind === "thread") return base * rows;
+    return rows > 1 ? Math.max(base, STACKED * rows) : base;
+  }
+
+  // Lanes and ranks by number, and what hangs below each lane: host threads below the steps.
+  cs.indexOf = function (layout) {
+    const lanes = new Map(layout.lanes.map((lane) => [lane.id, lane]));
+    const steps = new Map(
+      layout.lanes.filter((lane) => lane.kind === "steps").map((lane) => [lane.rank, lane.id])
+    );
+    const children = new Map();
+    const parents = new Map();
+    for (const lane of layout.lanes) {
+      const parent = lane.kind === "thread" ? steps.get(lane.rank) : lane.parent;
+      if (parent === null || parent === undefined) continue;
+      if (!children.has(parent)) children.set(parent, []);
+      children.get(parent).push(lane);
+      parents.set(lane.id, parent);
+    }
+    const ranks = new Map(layout.ranks.map((rank) => [rank.rank, rank]));
+    return { lanes, children, parents, ranks };
+  };
+
+  // The groups to show, each with the ranks of it that are shown and whether it is closed.
+  function groupsOf(layout, view) {
+    const wanted = new Set(view.ranks);
+    const isShown = (rank) => wanted.size === 0 || wanted.has(rank);
+    const pinned = view.pinned.filter(isShown);
+    const rest = (ranks) => ranks.filter((rank) => isShown(rank) && !pinned.includes(rank));
+    const groups = pinned.length ? [{ id: "pinned", label: "pinned", ranks: pinned, open: true }] : [];
+    const asked = view.by ? layout.groups.filter((group) => group.by === view.by) : [];
+    if (!asked.length) {
+      groups.push({ id: "all", label: "", ranks: rest(layout.ranks.map((rank) => rank.rank)), open: true });
+      return groups;
+    }
+    for (const group of asked) {
+      const ranks = rest(group.ranks);
+      if (!ranks.length) continue;
+      const open = view.open.includes(group.id) || ranks.length <= 3;
+      groups.push({ ...group, id: group.id, ranks, open, isFoldable: ranks.length > 3 });
+    }
+    return groups;
+  }
+
+  // The ranks a closed group shows, best first, each with why.
+  function chosen(group) {
+    const found = [];
+    for (const why of ["best", "median", "worst"]) {
+      const rank = group[why];
+      if (group.ranks.includes(rank) && !found.some((each) => each.rank === rank)) {
+        found.push({ rank, why });
+      }
+    }
+    return found;
+  }
+
+  function lanesOf(index, rank, view) {
+    const rows = [];
+    for (const id of index.ranks.get(rank).lanes) {
+      const lane = index.lanes.get(id);
+      if (!lane || index.parents.has(id)) continue;
+      const below = index.children.get(id) || [];
+      const open = view.expanded.includes(id);
+      rows.push({ lane, depth: 0, canOpen: below.length > 0, open });
+      if (open) below.forEach((child) => rows.push({ lane: child, depth: 1, canOpen: false, open: false }));
+    }
+    return rows;
+  }
+
+  function narrowed(rows) {
+    return rows
+      .filter((row) => row.depth === 0 && (row.lane.kind === "compute" || row.lane.kind === "exposed"))
+      .map((row) => ({ ...row, canOpen: false, open: false, height: row.lane.kind === "compute" ? 13 : 7 }));
+  }
+
+  // Rows of one rank below one another; gives the place below them.
+  function stackRank(index, view, found, rows, y) {
+    const collapsed = view.collapsed.includes(found.rank);
+    const every = lanesOf(index, found.rank, view);
+    const shown = collapsed ? narrowed(every) : every;
+    shown.forEach((row, place) => {
+      const height = row.height || heightOf(row.lane);
+      const head = place === 0 ? { why: found.why || "", collapsed } : null;
+      rows.push({ ...row, kind: "lane", rank: found.rank, head, y, height });
+      y += height + GAP;
+    });
+    return y + SPACE;
+  }
+
+  // All rows, and their height; the pinned ones come first and stay when the rest is scrolled.
+  cs.rowsOf = function (layout, index, view) {
+    const rows = [];
+    let y = 0;
+    let fixed = 0;
+    for (const group of groupsOf(layout, view)) {
+      if (group.label) {
+        rows.push({ kind: "group", group, y, height: GROUP });
+        y += GROUP + GAP + 2;
+      }
+      const ranks = group.open ? group.ranks.map((rank) => ({ rank })) : chosen(group);
+      for (const found of ranks) y = stackRank(index, view, found, rows, y);
+      if (group.id === "pinned") fixed = y;
+    }
+    rows.forEach((row) => (row.isFixed = row.y < fixed));
+    return { rows, height: y, fixed };
+  };
+
+  // Rows made higher where there is room for more.
+  cs.stretched = function (found, room) {
+    const factor = Math.min(Math.max(room / Math.max(found.height, 1), 1), MOST_STRETCH);
+    if (factor < 1.05) return found;
+    const rows = found.rows.map((row) => {
+      const y = Math.round(row.y * factor);
+      return { ...row, y, height: Math.round((row.y + row.height) * factor) - y };
+    });
+    const grown = (length) => Math.round(length * factor);
+    return { rows, height: grown(found.height), fixed: grown(found.fixed) };
+  };
+
+  cs.rowAt = function (rows, y) {
+    return rows.find((row) => y >= row.y && y < row.y + row.height + GAP) || null;
+  };
+
+  // Ranks as "0,3,8-11"; null where it is none of that.
+  cs.ranksOf = function (text) {
+    const ranks = [];
+    for (const part of text.split(",").map((each) => each.trim()).filter(Boolean)) {
+      const found = /^(\d{1,6})(?:-(\d{1,6}))?$/.exec(part);
+      if (!found) return null;
+      const last = Number(found[2] === undefined ? found[1] : found[2]);
+      for (let rank = Number(found[1]); rank <= last && ranks.length < 4096; rank++) ranks.push(rank);
+    }
+    return ranks;
+  };
+})((window.commscope_timeline = window.commscope_timeline || {}));

@@ -1,0 +1,186 @@
+// What keys and the bar ask for: the next slice, step, gap or match; marks; one collective's ranks.
+(function (cs) {
+  "use strict";
+
+  const STEP_PAD = 0.04;
+  const GAP_PAD = 1.5;
+  const SLICE_SHARE = 0.002; // of the view: a slice that is narrower than this is zoomed to
+
+  const laneRow = (engine, id) => engine.rows.find((row) => row.kind === "lane" && row.lane.id === id);
+  const rankRow = (engine, rank, kind) =>
+    engine.rows.find((row) => row.kind === "lane" && row.rank === rank && row.lane.kind === kind);
+
+  function firstRank(engine) {
+    const rows = engine.rows.filter((row) => row.kind === "lane");
+    if (rows.some((row) => row.rank === engine.focusRank)) return engine.focusRank;
+    return rows.length ? rows[0].rank : engine.layout.ranks[0].rank;
+  }
+
+  async function next(engine, values, route) {
+    try {
+      const answer = await engine.store.json(route || "next", values);
+      const found = route ? answer.next : answer;
+      return found && found.t0 !== null ? found : null;
+    } catch (error) {
+      engine.say(`The next one could not be found: ${error.message}`);
+      return null;
+    }
+  }
+
+  // Where a search for the next thing begins: the thing itself, or the edge of the view.
+  function from(engine, cursor, direction) {
+    const { t0, t1 } = engine.view;
+    const isSeen = cursor !== null && cursor >= t0 && cursor <= t1;
+    return Math.round(isSeen ? cursor : direction > 0 ? t0 : t1);
+  }
+
+  async function goToNext(engine, what, direction, pad, kind) {
+    const rank = firstRank(engine);
+    const cursors = (engine.cursors = engine.cursors || {});
+    const t = from(engine, what in cursors ? cursors[what] : null, direction);
+    const found = await next(engine, { rank, t, what, dir: direction });
+    if (!found) {
+      engine.announce(`no further ${what} on rank ${rank}`);
+      return;
+    }
+    cursors[what] = found.t0;
+    engine.show(found.t0, found.t1, pad);
+    engine.scrollToRank(rank);
+    const row = rankRow(engine, rank, kind);
+    if (row) await focusAt(engine, row, found);
+    engine.announce(`${what} of ${cs.span(found.t1 - found.t0)} at ${cs.moment(found.t0, 1000)}, rank ${rank}`);
+  }
+
+  // Waits until what is shown is there in full, or a second has gone by.
+  function refined(engine) {
+    const until = performance.now() + 1000;
+    return new Promise((resolve) => {
+      const look = () =>
+        engine.isRefined() || performance.now() > until ? resolve() : requestAnimationFrame(look);
+      requestAnimationFrame(look);
+    });
+  }
+
+  // Puts the slice that is in a lane at a range in focus, as soon as it is there.
+  async function focusAt(engine, row, range) {
+    const { t0, t1 } = engine.view;
+    if (range.t1 - range.t0 < (t1 - t0) * SLICE_SHARE) engine.show(range.t0, range.t1, 20);
+    else if (range.t0 < t0 || range.t1 > t1) {
+      const middle = (range.t0 + range.t1) / 2;
+      engine.lookAt({ t0: middle - (t1 - t0) / 2, t1: middle + (t1 - t0) / 2 });
+    }
+    await refined(engine);
+    const lane = engine.store.fine.get(row.lane.id);
+    const middle = (range.t0 + range.t1) / 2;
+    const at = lane ? cs.rectangleAt(lane, middle, null, 0) : -1;
+    engine.pick(at >= 0 ? cs.slice(lane, at) : null, row, middle);
+  }
+
+  cs.nextStep = (engine, direction) => goToNext(engine, "step", direction, STEP_PAD, "steps");
+  cs.nextGap = (engine, direction) => goToNext(engine, "exposed", direction, GAP_PAD, "exposed");
+
+  cs.nextSlice = async function (engine, direction) {
+    const row = laneRow(engine, engine.focusRow) || rankRow(engine, firstRank(engine), "compute");
+    if (!row) return;
+    const focus = engine.overlays.focus;
+    const t = focus && focus.lane === row.lane.id ? focus.t0 : from(engine, null, direction);
+    const found = await next(engine, {
+      rank: row.rank, t: Math.round(t), what: "slice", dir: direction, lane: row.lane.id,
+    });
+    if (found) await focusAt(engine, row, found);
+    else engine.announce(`no further slice in ${row.lane.label}`);
+  };
+
+  // The same collective on the rank before or after.
+  cs.nextMember = async function (engine, direction) {
+    const instance = engine.overlays.instance;
+    if (!instance) return engine.announce("click a collective first");
+    const members = [...instance.members].sort((one, other) => one.rank - other.rank);
+    const here = members.findIndex((member) => member.rank === engine.focusRank);
+    const member = members[(here + direction + members.length) % members.length];
+    engine.scrollToRank(member.rank);
+    const row = laneRow(engine, member.lane) || rankRow(engine, member.rank, "communication");
+    if (row) await focusAt(engine, row, { t0: member.start, t1: member.end });
+    return undefined;
+  };
+
+  // The next event that a search finds, in any lane.
+  cs.nextMatch = async function (engine, direction) {
+    if (!engine.text) return;
+    const cursor = engine.matchAt === undefined ? null : engine.matchAt;
+    const t = from(engine, cursor, direction);
+    const found = await next(engine, { t, dir: direction, q: engine.text }, "search");
+    if (!found) return void engine.announce("nothing else is found");
+    engine.matchAt = found.t0;
+    const row = laneRow(engine, found.lane);
+    if (!row) return void engine.announce("the next match is on a rank that is not shown");
+    engine.scrollToRank(row.rank);
+    await focusAt(engine, row, found);
+  };
+
+  // First to where it is seen whole, then until it fills the view.
+  cs.focusView = function (engine) {
+    const { focus, selection } = engine.overlays;
+    const range = focus || selection;
+    if (!range) return void engine.lookAt(engine.whole);
+    const isFar = !engine.zoomedTo || engine.zoomedTo.t0 !== range.t0 || engine.zoomedTo.t1 !== range.t1;
+    engine.show(range.t0, range.t1, isFar ? 0.5 : 0.02);
+    engine.zoomedTo = isFar ? { t0: range.t0, t1: range.t1 } : null;
+  };
+
+  cs.selectFocus = function (engine) {
+    const { focus, instance } = engine.overlays;
+    if (!focus) return;
+    const ranks = instance ? instance.members.map((member) => member.rank) : [engine.focusRank];
+    engine.select({ t0: Math.round(focus.t0), t1: Math.round(focus.t1), ranks });
+  };
+
+  cs.mark = function (engine, kept) {
+    const range = engine.overlays.focus || engine.overlays.selection;
+    if (!range) return;
+    const marks = engine.overlays.marks.filter((mark) => mark.kept);
+    engine.overlays.marks = [...marks, { t0: range.t0, t1: range.t1, kept }];
+    engine.invalidate();
+    engine.tell({ marks: engine.overlays.marks });
+  };
+
+  cs.toggled = (list, value) =>
+    list.includes(value) ? list.filter((each) => each !== value) : [...list, value];
+
+  // Opens or closes what the row stands for.
+  cs.toggleRow = function (engine, row) {
+    const { state } = engine;
+    if (row.kind === "group") {
+      if (row.group.isFoldable) engine.change({ open: cs.toggled(state.open, row.group.id) });
+    } else if (row.canOpen) engine.change({ expanded: cs.toggled(state.expanded, row.lane.id) });
+  };
+
+  cs.toggleRank = (engine, rank) =>
+    engine.change({ collapsed: cs.toggled(engine.state.collapsed, rank) });
+  cs.togglePin = (engine, rank) => engine.change({ pinned: cs.toggled(engine.state.pinned, rank) });
+
+  // Moves the focus from row to row, for keyboards.
+  cs.moveRow = function (engine, direction) {
+    const rows = engine.rows.filter((row) => row.kind === "lane");
+    const here = rows.findIndex((row) => row.lane.id === engine.focusRow);
+    const row = rows[Math.min(Math.max(here + direction, 0), rows.length - 1)];
+    if (!row) return;
+    engine.focusRow = row.lane.id;
+    engine.focusRank = row.rank;
+    engine.scrollToRank(row.rank);
+    engine.invalidate();
+    const more = row.canOpen ? `, Enter ${row.open ? "closes" : "opens"} it` : "";
+    engine.announce(`rank ${row.rank}, ${row.lane.label}${more}`);
+  };
+
+  // The picture as it is now, as a file.
+  cs.savePicture = function (engine) {
+    engine.canvas.toBlob((blob) => {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(blob);
+      link.download = `timeline_${Math.round(engine.view.t0)}_${Math.round(engine.view.t1)}.png`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    });
+  };
+})((window.commscope_timeline = window.commscope_timeline || {}));
