@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from commscope.analysis.result import Analysis, analyse
 from commscope.classify import NO_PATTERNS, Patterns
 from commscope.engine.cache import NoCache, ReadingCache
 from commscope.engine.load import JobPaths, read_run, trace_of
@@ -15,11 +16,12 @@ from commscope.engine.reading import RunProgress, silent
 from commscope.engine.run import Run
 from commscope.engine.saved_options import with_options
 from commscope.errors import UsageError
-from commscope.findings.limits import parse_limits
+from commscope.findings.limits import parse_limits, require_known
 from commscope.findings.log_rules import lines_of, with_texts
+from commscope.findings.plugins import every_rule
 from commscope.normalize import Options
 from commscope.normalize.selection import StepSelection
-from commscope.report.build import NO_LIMITS, build_report
+from commscope.report.build import NO_LIMITS, build_report, report_of
 from commscope.report.model import Report
 from commscope.report.view import View
 from commscope.trace import Note, Trace
@@ -242,6 +244,24 @@ def analyze(
     """
     limits = {**default_thresholds, **parse_limits(thresholds)}
     report = build_report(trace, View(frozenset(only_ranks), frozenset(only_roles)), limits)
+    return _with_quotes(report, trace)
+
+
+def examine(
+    trace: Trace,
+    *,
+    thresholds: Iterable[str] = (),
+    default_thresholds: Mapping[str, float] = NO_LIMITS,
+) -> tuple[Analysis, Report]:
+    """The same with the analysis that the report rests on, for what shows more than reports do."""
+    limits = {**default_thresholds, **parse_limits(thresholds)}
+    require_known(limits, every_rule())
+    analysis = analyse(trace)
+    return analysis, _with_quotes(report_of(analysis, limits=limits), trace)
+
+
+def _with_quotes(report: Report, trace: Trace) -> Report:
+    """The report with the lines of logs that its findings rest on."""
     if trace.logs is None:
         return report
     from commscope.engine.quotes import texts_of  # noqa: PLC0415

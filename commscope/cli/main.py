@@ -16,9 +16,11 @@ from commscope.sanitize import plain
 #: Every command by its name: its module holds a click command of the same name.
 COMMANDS = (
     *("analyze", "baseline", "bundle", "cache", "check", "collectives", "compare", "convert"),
-    *("env", "explain", "gaps"),
+    *("dash", "env", "explain", "gaps"),
     *("inspect", "kernels", "log", "omniperf", "report", "rules", "run", "stragglers", "watch"),
 )
+#: Other names of commands.
+ALIASES = {"view": "dash"}
 
 
 class _Commands(click.Group):
@@ -28,9 +30,10 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
+        name = ALIASES.get(cmd_name, cmd_name)
+        if name not in COMMANDS:
             return None
-        command = getattr(import_module(f"commscope.cli.{cmd_name}"), cmd_name)
+        command = getattr(import_module(f"commscope.cli.{name}"), name)
         return command if isinstance(command, click.Command) else None
 
 

@@ -74,10 +74,10 @@ def _head(found: Comparison) -> dict[str, Any]:
     return {
         "about": _about(found),
         "verdict": sentences(found.verdict),
-        "outcome": _outcome(found),
+        "outcome": outcome(found),
         "judged_by": found.judged_by,
-        "trust": _trust(found),
-        "findings": _findings(found.findings),
+        "trust": trust(found),
+        "findings": findings(found.findings),
         "findings_left_out": max(len(found.findings) - _MOST_FINDINGS, 0),
         "not_compared": [_sentence(note) for note in found.not_compared],
     }
@@ -91,12 +91,12 @@ def _about(found: Comparison) -> list[str]:
     return told
 
 
-def _outcome(found: Comparison) -> tuple[str, str] | None:
+def outcome(found: Comparison) -> tuple[str, str] | None:
     """Whether the step differs by more than noise; null where that is not asked."""
     return None if found.judgement is None else _OUTCOMES[found.judgement.verdict]
 
 
-def _trust(found: Comparison) -> tuple[str, str]:
+def trust(found: Comparison) -> tuple[str, str]:
     """The worst of all runs, and which runs have it."""
     runs = (*found.base, *found.new)
     worst = max((run.trust for run in runs), key=_TRUST.index)
@@ -106,7 +106,7 @@ def _trust(found: Comparison) -> tuple[str, str]:
     return worst, f"{names}; see the report of the run."
 
 
-def _findings(pairs: Sequence[FindingPair]) -> list[FindingText]:
+def findings(pairs: Sequence[FindingPair]) -> list[FindingText]:
     """What only the new side has first, then what is gone; of each what can win most."""
     ordered = sorted(pairs, key=lambda pair: (_MARKS.index(_mark(pair)), -_most_to_win(pair)))
     return [_finding(pair, at) for at, pair in enumerate(ordered[:_MOST_FINDINGS], start=1)]

@@ -52,9 +52,8 @@ class Heat:
 
 def heat(shown: Sequence[ShownStep]) -> Heat | None:
     """The map of the columns that the bars show; null where no share is known."""
-    ranks, more = _ranks(shown)
-    by_rank = [{row["rank"]: row for row in column.rows} for column in shown]
-    shares = [[_share(rows.get(rank)) for rows in by_rank] for rank in ranks]
+    ranks, more = ranks_of(shown)
+    shares = shares_of(shown, ranks)
     known = [(s, r, c) for r, row in enumerate(shares) for c, s in enumerate(row) if s is not None]
     if not known or not any(share for share, _, _ in known):
         return None
@@ -78,7 +77,13 @@ def heat(shown: Sequence[ShownStep]) -> Heat | None:
     )
 
 
-def _ranks(shown: Sequence[ShownStep]) -> tuple[list[int], int]:
+def shares_of(shown: Sequence[ShownStep], ranks: Sequence[int]) -> list[list[float | None]]:
+    """The exposed share of each rank's steps; null where withheld or not there."""
+    by_rank = [{row["rank"]: row for row in column.rows} for column in shown]
+    return [[_share(rows.get(rank)) for rows in by_rank] for rank in ranks]
+
+
+def ranks_of(shown: Sequence[ShownStep]) -> tuple[list[int], int]:
     """The ranks to show, those with most exposed time of many, and how many more there are."""
     exposed: dict[int, int] = {}
     for column in shown:

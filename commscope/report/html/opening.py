@@ -17,7 +17,8 @@ _MOST_FINDINGS = 40
 _MOST_TEXT = 1_000
 _MOST_QUOTE = 300
 _MOST_QUOTES = 4
-_MOST_PLACES = 3
+#: More places than these are counted.
+MOST_PLACES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def _step_time(times: StepTimes | None) -> Number:
 
 
 def _share(report: Report, name: str, value: float | None) -> Number:
-    says = "of the time in steps" if _has_steps(report) else "of the trace"
+    says = "of the time in steps" if has_steps(report) else "of the trace"
     return _missing(report, name) if value is None else Number(name, percent(value), says)
 
 
@@ -96,7 +97,7 @@ def _missing(report: Report, name: str) -> Number:
 def _faster(report: Report, speedup: float) -> str:
     if speedup == 1:
         return "the slowest rank exposes no communication"
-    each = "a step: " if _has_steps(report) else ""
+    each = "a step: " if has_steps(report) else ""
     return f"{each}{speedup:.2f} times as fast if all were hidden"
 
 
@@ -114,12 +115,13 @@ def findings_left_out(report: Report) -> str:
     return f"{counted(more, 'more finding')} in the JSON report." if more > 0 else ""
 
 
-def _has_steps(report: Report) -> bool:
+def has_steps(report: Report) -> bool:
+    """Whether numbers are of steps; else the whole trace is one window."""
     return report.summary.step_source != "whole_trace"
 
 
 def _finding(report: Report, found: Finding, place: int) -> FindingText:
-    each = "a step" if _has_steps(report) else "in the trace"
+    each = "a step" if has_steps(report) else "in the trace"
     bound = f"At most {span(found.bound_ns)} {each} to win." if found.bound_ns else ""
     says = shortened(found.says, _MOST_TEXT)
     return FindingText(
@@ -131,7 +133,7 @@ def _finding(report: Report, found: Finding, place: int) -> FindingText:
         says=says[:1].upper() + says[1:] + ("" if says.endswith(".") else "."),
         bound=bound,
         measured=tuple(starmap(_measured, found.measured.items())),
-        evidence=_places(found.evidence, report.origin_ns, _has_steps(report)),
+        evidence=_places(found.evidence, report.origin_ns, has_steps(report)),
         quotes=tuple(_quotes(found)),
         advice=tuple(map(_advice, found.advice)),
     )
@@ -163,16 +165,18 @@ def _ratio(value: float) -> str:
 _MEASURES = {"ns": span, "bytes": size, "gbps": _bandwidth, "ratio": _ratio}
 
 
-def _places(evidence: tuple[Evidence, ...], origin: int, has_steps: bool) -> str:
+def _places(evidence: tuple[Evidence, ...], origin: int, in_steps: bool) -> str:
     """Where it can be seen: times since the begin of the report."""
-    places = [
-        f"rank {e.rank}"
-        + (f" step {e.step}" if has_steps and e.step is not None else "")
-        + f", {span(e.t0_ns - origin)} to {span(e.t1_ns - origin)}"
-        for e in evidence[:_MOST_PLACES]
-    ]
+    places = [place_of(e, origin, in_steps) for e in evidence[:MOST_PLACES]]
     more = len(evidence) - len(places)
     return "; ".join(places) + (f" and {more:,} more" if more else "")
+
+
+def place_of(evidence: Evidence, origin: int, in_steps: bool) -> str:
+    """One place in words."""
+    of_step = f" step {evidence.step}" if in_steps and evidence.step is not None else ""
+    times = (span(at - origin) for at in (evidence.t0_ns, evidence.t1_ns))
+    return f"rank {evidence.rank}{of_step}, {' to '.join(times)}"
 
 
 def _quotes(found: Finding) -> Iterator[str]:

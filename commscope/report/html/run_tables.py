@@ -29,12 +29,17 @@ _MOST_STEPS = 40
 _MOST_RANKS = 128
 _MOST_KERNELS = 20
 _MOST_NAME = 110
+OPEN_NOTE = "* open: nothing shows where it would have ended; it counts in no summary."
 
 
 def run_tables(report: Report) -> list[Table]:
     """Steps and ranks with their parts, why communication was exposed, and how hosts kept up."""
     return present(
-        _steps(report), _ranks(report), _causes(report), _imbalance(report), _launch(report)
+        _steps(report),
+        ranks_table(report),
+        causes_table(report),
+        imbalance_table(report),
+        launch_table(report),
     )
 
 
@@ -47,14 +52,19 @@ def _steps(report: Report) -> Table | None:
     caption = f"Steps ({report.summary.step_source})"
     if len(most) < len(every):
         caption += f", the {len(most)} of {len(every):,} with most exposed communication"
-    note = "* open: nothing shows where it would have ended; it counts in no summary."
     return table(
         "steps",
         caption,
-        [Column("step", _step), Column("rank", count("rank")), *_parts(report, Reasons.in_steps)],
+        step_columns(report),
         sorted(most, key=lambda row: (row["step"], row["rank"])),
-        note=note if any(row["open"] for row in most) else "",
+        note=OPEN_NOTE if any(row["open"] for row in most) else "",
     )
+
+
+def step_columns(report: Report) -> list[Column]:
+    """The columns of a table of steps by rank."""
+    parts = _parts(report, Reasons.in_steps)
+    return [Column("step", _step), Column("rank", count("rank")), *parts]
 
 
 def _step(row: Row) -> Cell:
@@ -77,7 +87,8 @@ def _parts(report: Report, why: Callable[[Reasons, Metric], Why]) -> list[Column
     ]
 
 
-def _ranks(report: Report) -> Table | None:
+def ranks_table(report: Report) -> Table | None:
+    """The parts of each rank over its whole trace."""
     columns = [
         Column("rank", count("rank")),
         *_parts(report, Reasons.in_ranks),
@@ -87,7 +98,8 @@ def _ranks(report: Report) -> Table | None:
     return table("ranks", "Ranks (whole trace)", columns, report.ranks, most=_MOST_RANKS)
 
 
-def _causes(report: Report) -> Table | None:
+def causes_table(report: Report) -> Table | None:
+    """Exposed communication by cause."""
     rows = [asdict(found) for found in by_cause(report.gap_sums)]
     columns = [
         Column("cause", lambda row: Cell(CAUSES[row["cause"]]), is_number=False),
@@ -104,7 +116,8 @@ def _most_on(row: Row) -> Cell:
     return Cell(f"{row['rank']} ({span(row['rank_ns'])})", row["rank_ns"])
 
 
-def _imbalance(report: Report) -> Table | None:
+def imbalance_table(report: Report) -> Table | None:
+    """How long ranks compute, each against its peers."""
     rows = [row for row in report.imbalance if row["ratio"] is not None]
     has_stages = any(row["stage"] is not None for row in rows)
     columns = [
@@ -118,7 +131,8 @@ def _imbalance(report: Report) -> Table | None:
     return table("imbalance", caption, columns, rows, most=_MOST_RANKS)
 
 
-def _launch(report: Report) -> Table | None:
+def launch_table(report: Report) -> Table | None:
+    """How the hosts kept up."""
     why = Reasons(report.trust).in_ranks(Metric.LAUNCH)
     columns = [
         Column("rank", count("rank")),

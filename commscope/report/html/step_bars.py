@@ -35,7 +35,7 @@ class ShownStep:
     @property
     def window_ns(self) -> float:
         """Mean length over the ranks."""
-        return _mean(self.rows, "window_ns")
+        return mean_of(self.rows, "window_ns")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,11 @@ def bars(report: Report, shown: Sequence[ShownStep]) -> Bars | None:
         height=_HEIGHT,
         count=len(shown),
         paths=tuple(_paths(shown, longest)),
-        hover=tuple((_WIDE * place, _hover(column)) for place, column in enumerate(shown)),
+        hover=tuple((_WIDE * place, hover_of(column)) for place, column in enumerate(shown)),
         times=tuple(time_ticks(longest, 4)),
-        steps=tuple(name_ticks([_name(column) for column in shown])),
-        says=_says(shown),
-        note=_note(report, shown),
+        steps=tuple(name_ticks([name_of(column) for column in shown])),
+        says=says_of(shown),
+        note=note_of(report, shown),
     )
 
 
@@ -96,12 +96,12 @@ def _paths(shown: Sequence[ShownStep], longest: int) -> list[tuple[str, str]]:
     paths: dict[str, list[str]] = {name: [] for name, _, _ in PARTS}
     paths["withheld"] = []
     for place, column in enumerate(shown):
-        known = _known(column.rows)
+        known = known_of(column.rows)
         if not known:
             paths["withheld"].append(_bar(place, 0, column.window_ns / longest))
         base = 0.0
         for name, key, _ in PARTS if known else ():
-            top = base + _mean(known, key) / longest
+            top = base + mean_of(known, key) / longest
             paths[name].append(_bar(place, base, top))
             base = top
     return [(name, "".join(path)) for name, path in paths.items() if any(path)]
@@ -113,34 +113,39 @@ def _bar(place: int, base: float, top: float) -> str:
     return f"M{_WIDE * place} {high}h{wide}v{low - high}h-{wide}z" if low > high else ""
 
 
-def _known(rows: Rows) -> Rows:
+def known_of(rows: Rows) -> Rows:
     """Ranks none of whose parts is withheld."""
     return [row for row in rows if all(row[key] is not None for _, key, _ in PARTS)]
 
 
-def _mean(rows: Rows, key: str) -> float:
+def mean_of(rows: Rows, key: str) -> float:
+    """Mean of a column."""
     return float(sum(row[key] for row in rows)) / len(rows)
 
 
-def _name(column: ShownStep) -> str:
+def name_of(column: ShownStep) -> str:
+    """Its number, with a star where nothing shows its end."""
     return f"{column.step}{'*' if column.is_open else ''}"
 
 
-def _hover(column: ShownStep) -> str:
-    known = _known(column.rows)
-    says = f"step {_name(column)}: {span(column.window_ns)}"
+def hover_of(column: ShownStep) -> str:
+    """The step in a line."""
+    known = known_of(column.rows)
+    says = f"step {name_of(column)}: {span(column.window_ns)}"
     if not known:
         return f"{says}, its parts are withheld"
-    exposed = _mean(known, "exposed_comm_ns") / max(_mean(known, "window_ns"), 1)
+    exposed = mean_of(known, "exposed_comm_ns") / max(mean_of(known, "window_ns"), 1)
     return f"{says}, {percent(exposed)} exposed"
 
 
-def _says(shown: Sequence[ShownStep]) -> str:
+def says_of(shown: Sequence[ShownStep]) -> str:
+    """Which is the longest."""
     longest = max(shown, key=lambda column: column.window_ns)
     return f"The longest is step {longest.step} with {span(longest.window_ns)}."
 
 
-def _note(report: Report, shown: Sequence[ShownStep]) -> str:
+def note_of(report: Report, shown: Sequence[ShownStep]) -> str:
+    """What the bars do not show."""
     steps = len({row["step"] for row in report.steps if row["window_ns"] is not None})
     size = in_a_bar(steps)
     parts = []

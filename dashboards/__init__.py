@@ -1,0 +1,1 @@
+"""The Dash app: a run to look at, on every rank. ``create_app`` is for notebooks and servers."""

@@ -1,0 +1,229 @@
+"""What stands around every page: the header, the help, and messages in the place of a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from commscope.dashboards.app_data import AppData
+from commscope.dashboards.pages.sections import sentence
+from commscope.dashboards.urlstate import UrlState
+from commscope.findings.model import Finding
+from commscope.report.model import Clock, Report
+from commscope.sanitize import shortened
+from commscope.units import percent, span
+
+#: Set before anything is painted, so that no page flashes in the wrong theme.
+FIRST_SCRIPT = (
+    'try{var t=localStorage.getItem("commscope-theme");'
+    'if(t==="light"||t==="dark")document.documentElement.dataset.theme=t}catch(e){}'
+)
+_INDEX = """<!doctype html>
+<html lang="en">
+<head>
+{%metas%}
+<title>{%title%}</title>
+<script>FIRST_SCRIPT</script>
+<style>VARIABLES</style>
+{%favicon%}
+{%css%}
+</head>
+<body>
+{%app_entry%}
+<noscript>The app needs JavaScript. The report of commscope report needs none.</noscript>
+<footer>{%config%}{%scripts%}{%renderer%}</footer>
+</body>
+</html>"""
+_MOST_NAME = 60
+
+#: What the overlay of ``?`` tells, in three columns.
+KEYS = (
+    ("Timeline: move", (
+        ("W S", "zoom in and out"),
+        ("A D", "go left and right"),
+        ("ctrl+wheel", "zoom at the pointer"),
+        ("wheel", "scroll the lanes"),
+        ("shift+wheel", "go left and right"),
+        ("shift+drag", "move what is shown"),
+        ("N P", "next and previous step"),
+        ("E shift+E", "next and previous exposed communication"),
+        (". ,", "next and previous event of the lane"),
+        ("[ ]", "the same collective on the previous and next rank"),
+        ("0", "the whole run"),
+    )),
+    ("Timeline: look", (
+        ("click", "an event: details, its launch, its collective"),
+        ("drag", "select a stretch: what each rank did in it"),
+        ("F", "zoom to it; again: the whole run"),
+        ("R", "select as long as the event lasts"),
+        ("M shift+M", "mark it for the moment, and for good"),
+        ("\u2191 \u2193", "from lane to lane, once the timeline has the focus"),
+        ("Enter", "open and close the lane: streams, threads"),
+        ("C", "fold the rank"),
+        ("I", "pin the rank at the top"),
+    )),
+    ("Everywhere", (
+        ("/", "search kernels and collectives"),
+        ("Enter", "the next that was found"),
+        ("Esc", "close, or clear the selection"),
+        ("?", "this help"),
+    )),
+)  # fmt: skip
+
+
+def index_string(variables: str) -> str:
+    """The page that the browser gets first, with the colours of both themes."""
+    return _INDEX.replace("FIRST_SCRIPT", FIRST_SCRIPT).replace("VARIABLES", variables)
+
+
+def frame(data: AppData) -> Component:
+    """The app around its pages; the navigation and the page itself come with the address."""
+    return html.Div(
+        [
+            dcc.Location(id="location", refresh="callback-nav"),
+            dcc.Store(id="theme", data="light"),
+            html.A("Skip to the content", href="#content", className="skip"),
+            html.Header(
+                [
+                    html.Div(
+                        [
+                            html.Span("commscope", className="brand"),
+                            _runs(data),
+                            html.Div(id="chips", className="chips"),
+                            _search(),
+                            _button("theme-button", "Theme", "Light or dark theme"),
+                            _button("help-button", "?", "Keys and mouse"),
+                        ],
+                        className="top",
+                    ),
+                    html.Nav(id="pages", **_labelled("Pages")),
+                ],
+                className="header",
+            ),
+            html.Main(id="content", tabIndex=-1),
+            _help(),
+        ],
+        className="app",
+    )
+
+
+def _runs(data: AppData) -> Component:
+    """The name of the run, or a choice where there are several."""
+    names = [shortened(run.name, _MOST_NAME) for run in data.runs]
+    if len(names) == 1:
+        return html.Span(names[0], className="run", title=names[0])
+    options = [{"label": f"{name}", "value": str(place)} for place, name in enumerate(names)]
+    return dcc.Dropdown(
+        options, id="run", value="0", clearable=False, searchable=len(names) > 8, className="run"
+    )
+
+
+def _search() -> Component:
+    field = dcc.Input(
+        id="search",
+        type="search",
+        placeholder="Search kernels and collectives ( / )",
+        maxLength=200,
+        autoComplete="off",
+    )
+    label = html.Label("Search kernels and collectives", htmlFor="search", className="aside")
+    return html.Div([label, field], className="search", role="search")
+
+
+def _button(name: str, text: str, label: str) -> Component:
+    return html.Button(text, id=name, type="button", title=label, **_labelled(label))
+
+
+def _labelled(label: str) -> dict[str, Any]:
+    return {"aria-label": label}
+
+
+def _help() -> Component:
+    columns = [
+        html.Section(
+            [
+                html.H3(title),
+                html.Dl([part for keys, does in rows for part in (_keys(keys), html.Dd(does))]),
+            ]
+        )
+        for title, rows in KEYS
+    ]
+    labels: Any = {"aria-labelledby": "help-title"}
+    return html.Dialog(
+        [
+            html.Div(
+                [
+                    html.H2("Keyboard and mouse", id="help-title"),
+                    html.Button("Close", id="help-close", type="button"),
+                ],
+                className="head",
+            ),
+            html.Div(columns, className="keys"),
+        ],
+        id="help",
+        **labels,
+    )
+
+
+def _keys(keys: str) -> Component:
+    return html.Dt([html.Kbd(key) for key in keys.split()])
+
+
+def navigation(data: AppData, state: UrlState, pages: list[tuple[str, str]]) -> list[Component]:
+    """The pages' links (path and title), of which the one that is shown says so."""
+    return [
+        dcc.Link(
+            title,
+            href=data.link(path, state.run),
+            className="here" if path == state.path else "",
+        )
+        for path, title in pages
+    ]
+
+
+def chips(report: Report) -> list[Component]:
+    """In a glance: what is worst, and whether the clocks of the ranks can be compared."""
+    return [_verdict_chip(report), _clock_chip(report.clock)]
+
+
+def _verdict_chip(report: Report) -> Component:
+    shares = report.summary.shares
+    exposed = None if shares is None else shares.exposed_comm
+    told = "exposed not known" if exposed is None else f"{percent(exposed)} exposed"
+    worst = next((found for found in report.findings if found.severity != "low"), None)
+    if worst is not None:
+        told += f": {_chip_title(worst)}"
+    grade = "ok" if worst is None else worst.severity
+    return html.Span(told, className=f"chip {grade}", title=shortened(report.summary.verdict, 600))
+
+
+def _chip_title(found: Finding) -> str:
+    where = "" if found.rank is None else f" rank {found.rank}"
+    return shortened(f"{found.title.lower()}{where}", 40)
+
+
+def _clock_chip(clock: Clock) -> Component:
+    errors = [of.error_ns for of in clock.ranks]
+    known = [error for error in errors if error is not None]
+    if len(clock.ranks) < 2:
+        told, grade = "one rank: no clocks to align", ""
+    elif len(known) < len(errors):
+        told, grade = "clocks not aligned", "medium"
+    else:
+        told, grade = f"clocks \u00b1 {span(max(known))}", ""
+    return html.Span(told, className=f"chip {grade}", title=f"Clocks: {clock.method}")
+
+
+def message(title: str, says: str, data: AppData, run: int = 0) -> Component:
+    """In the place of a page: what is wrong, and where to go on."""
+    return html.Div(
+        [
+            html.H1(title),
+            html.P(sentence(says)),
+            html.P(dcc.Link("Go to the overview", href=data.link("/overview", run))),
+        ],
+        className="message",
+        role="alert",
+    )

@@ -1,0 +1,141 @@
+"""Both timelines, aligned by step: what one shows the other shows too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
+from dash.development.base_component import Component
+
+from commscope.compare.model import Comparison
+from commscope.dashboards.app_data import AppData, LoadedRun
+from commscope.dashboards.component import Timeline
+from commscope.dashboards.pages.sections import paragraph, section
+from commscope.dashboards.places import on_common_clock
+from commscope.dashboards.theme import PALETTE
+from commscope.sanitize import shortened
+from commscope.wording import counted
+
+_IDS = ("compare-base-timeline", "compare-new-timeline")
+_SHIFT = "compare-shift"
+_MOST_STEPS = 3
+#: What is shown beside the steps, as a share of them, where both runs have it.
+_AROUND = 0.03
+_ROOM = 0.4
+_MOST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """Where each timeline begins so that steps lie below each other; times since the origins."""
+
+    starts: tuple[int, int]
+    length_ns: int
+    says: str
+
+    @property
+    def shift_ns(self) -> int:
+        """What is to be added to a time of the base for that of the new run."""
+        return self.starts[1] - self.starts[0]
+
+    def viewport(self, side: int) -> dict[str, int]:
+        """What a side shows at first."""
+        start = self.starts[side]
+        return {"t0": start, "t1": start + self.length_ns}
+
+
+def timelines(app_data: AppData, sides: tuple[int, int], found: Comparison) -> Component:
+    """One below the other, to the same scale."""
+    runs = [app_data.runs[number] for number in sides]
+    places = aligned(runs, found)
+    drawn = [
+        _timeline(app_data, number, places.viewport(side), _IDS[side], name)
+        for side, (number, name) in enumerate(zip(sides, ("Base", "New")))
+    ]
+    shift = dcc.Store(id=_SHIFT, data=places.shift_ns)
+    return section("timelines", "Both timelines", paragraph(places.says, "note"), *drawn, shift)
+
+
+def _timeline(
+    app_data: AppData, number: int, viewport: dict[str, int], name: str, side: str
+) -> Component:
+    run = app_data.runs[number]
+    title = html.P(f"{side}: {shortened(run.name, _MOST_NAME)}", className="side")
+    made = Timeline(
+        id=name,
+        run=number,
+        base=app_data.prefix,
+        layout=run.view.layout.to_dict(),
+        palette=PALETTE,
+        present=sorted({category for lane in run.view.lanes for category in lane.covered}),
+        viewport=viewport,
+        room=_ROOM,
+    )
+    return html.Div([title, made])
+
+
+def aligned(runs: Sequence[LoadedRun], found: Comparison) -> Aligned:
+    """By the begin of the first compared step of each, or of all where steps are not compared."""
+    pairs = [
+        (pair.base_step, pair.new_step)
+        for pair in found.steps
+        if pair.base_step is not None and pair.new_step is not None
+    ]
+    if not pairs:
+        length = max(run.view.layout.t1 - run.view.layout.t0 for run in runs)
+        begins = (runs[0].view.layout.t0, runs[1].view.layout.t0)
+        return Aligned(begins, length, "Aligned at their begins. Zooming one zooms both.")
+    first, last = pairs[0], pairs[:_MOST_STEPS][-1]
+    starts = [step_start(run, step) for run, step in zip(runs, first)]
+    ends = [step_end(run, step) for run, step in zip(runs, last)]
+    wanted = max(end - start for start, end in zip(starts, ends))
+    wholes = [(run.view.layout.t0, run.view.layout.t1) for run in runs]
+    around = round(wanted * _AROUND)
+    before = min(around, *(start - whole[0] for start, whole in zip(starts, wholes)))
+    after = min(whole[1] - start for start, whole in zip(starts, wholes))
+    length = before + min(wanted + around, after)
+    return Aligned((starts[0] - before, starts[1] - before), length, _says(first, len(pairs)))
+
+
+def _says(first: tuple[int, int], steps: int) -> str:
+    return (
+        f"Aligned by step: {_steps(first)} begins at the same place, and "
+        f"{counted(steps, 'step')} can be compared. Zooming one zooms both."
+    )
+
+
+def _steps(pair: tuple[int, int]) -> str:
+    base, new = pair
+    return f"step {base}" if base == new else f"step {base} of the base and {new} of the new run"
+
+
+def step_start(run: LoadedRun, step: int) -> int:
+    """When the first rank begins a step."""
+    return min(_times(run, step, "start_ns"))
+
+
+def step_end(run: LoadedRun, step: int) -> int:
+    """When the last rank ends it."""
+    return max(_times(run, step, "end_ns"))
+
+
+def _times(run: LoadedRun, step: int, name: str) -> Iterable[int]:
+    return [
+        on_common_clock(run, row["rank"], row[name])
+        for row in run.report.steps
+        if row["step"] == step and row[name] is not None
+    ]
+
+
+def couple(app: Dash) -> None:
+    """Lets each timeline show what the other one does."""
+    views = [(name, "viewport") for name in _IDS]
+    app.clientside_callback(
+        ClientsideFunction("commscope_compare", "coupled"),
+        *(Output(*view) for view in views),
+        *(Input(*view) for view in views),
+        State(_SHIFT, "data"),
+        State(_IDS[0], "id"),
+        prevent_initial_call=True,
+    )

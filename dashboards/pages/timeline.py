@@ -1,0 +1,222 @@
+"""Timeline: all ranks on one axis, and what is known of that which was clicked or selected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html
+from dash.development.base_component import Component
+from dash.exceptions import PreventUpdate
+
+from commscope.dashboards.app_data import AppData, LoadedRun
+from commscope.dashboards.component import Timeline
+from commscope.dashboards.data.events import EventDetails
+from commscope.dashboards.data.instances import InstanceDetails
+from commscope.dashboards.pages import drawer
+from commscope.dashboards.pages.timeline_link import Wanted, wanted
+from commscope.dashboards.theme import PALETTE
+from commscope.dashboards.urlstate import UrlState
+
+PATH, TITLE = "/timeline", "Timeline"
+_ID, _DRAWER, _RUN, _LINK = "timeline", "timeline-drawer", "timeline-run", "timeline-link"
+_Told = Mapping[str, Any]
+
+
+def layout(app_data: AppData, state: UrlState) -> Component:
+    """The page as the address asks for it; raises UsageError where the run has no such thing."""
+    run = app_data.runs[state.run]
+    asked = wanted(state, run.view)
+    instance = None if asked.instance is None else run.view.instance(asked.instance)
+    told: Any = {"aria-label": "Details", "aria-live": "polite"}
+    return html.Div(
+        [
+            html.H1(TITLE, className="aside"),
+            _timeline(app_data, state.run, asked, instance),
+            html.Section(
+                _first(app_data, state.run, asked, instance),
+                id=_DRAWER,
+                className="cs-drawer",
+                **told,
+            ),
+            dcc.Store(id=_RUN, data=state.run),
+            dcc.Store(id=_LINK),
+        ],
+        className="cs-page",
+    )
+
+
+def _timeline(
+    app_data: AppData, number: int, asked: Wanted, instance: InstanceDetails | None
+) -> Timeline:
+    view = app_data.runs[number].view
+    selection = None if asked.selection is None else asdict(asked.selection)
+    state = {"ranks": list(asked.ranks), "expanded": list(asked.lanes)}
+    return Timeline(
+        id=_ID,
+        run=number,
+        base=app_data.prefix,
+        layout=view.layout.to_dict(),
+        palette=PALETTE,
+        present=present(app_data.runs[number]),
+        viewport=_viewport(asked, instance),
+        selection=selection and {**selection, "ranks": list(asked.ranks or view.ranks), "n": 0},
+        view={name: of for name, of in state.items() if of} or None,
+        query=asked.query,
+        instance=None if instance is None else overlay(instance),
+    )
+
+
+def _viewport(asked: Wanted, instance: InstanceDetails | None) -> dict[str, int] | None:
+    """What is shown first: a collective with as much around it, where nothing else is said."""
+    if asked.viewport is not None:
+        return asdict(asked.viewport)
+    if instance is None:
+        return None
+    place = place_of(instance)
+    around = place["t1"] - place["t0"]
+    return {"t0": place["t0"] - around, "t1": place["t1"] + around}
+
+
+def present(run: LoadedRun) -> list[int]:
+    """The categories that the run has events of, for the legend."""
+    return sorted({category for lane in run.view.lanes for category in lane.covered})
+
+
+def _first(
+    app_data: AppData, number: int, asked: Wanted, instance: InstanceDetails | None
+) -> list[Component]:
+    """The drawer before anything was clicked."""
+    run = app_data.runs[number]
+    if instance is not None:
+        return drawer.of_instance(instance)
+    if asked.selection is None:
+        return drawer.of_run(run)
+    ranks = asked.ranks or run.view.ranks
+    selection = run.view.select(asked.selection.t0, asked.selection.t1, ranks)
+    return drawer.of_selection(selection, number, app_data.prefix)
+
+
+def overlay(instance: InstanceDetails) -> dict[str, Any]:
+    """A collective as the timeline draws it over all ranks."""
+    members = [
+        {
+            "rank": of.rank,
+            "lane": of.lane,
+            "arrival": of.arrival,
+            "start": of.arrival,
+            "end": of.end,
+        }
+        for of in instance.members
+    ]
+    return {
+        "number": instance.number,
+        "members": members,
+        "last_arrival": instance.last_arrival,
+        "straggler": instance.straggler,
+    }
+
+
+def flow_of(event: EventDetails) -> dict[str, Any] | None:
+    """The arrow from a launch to what it launched, whichever of them was clicked."""
+    if event.flow is None:
+        return None
+    here = {"lane": event.lane, "t": event.start}
+    there = {"lane": event.flow.lane, "t": event.flow.start}
+    launch, launched = (there, here) if event.thread is None else (here, there)
+    return {"from": launch, "to": launched}
+
+
+def latest(picked: _Told | None, selection: _Told | None) -> tuple[str, _Told | None]:
+    """Which of both was told last: what was clicked, or what was selected."""
+    counts = [-1 if told is None else int(told["n"]) for told in (picked, selection)]
+    if max(counts) < 0:
+        return "nothing", None
+    return ("picked", picked) if counts[0] > counts[1] else ("selection", selection)
+
+
+def shown(
+    app_data: AppData, number: int, picked: _Told | None, selection: _Told | None
+) -> tuple[list[Component], dict[str, Any] | None, dict[str, Any] | None]:
+    """The drawer, the collective to draw over all ranks, and the arrow."""
+    run = app_data.runs[number]
+    what, told = latest(picked, selection)
+    if told is None:
+        return drawer.of_run(run), None, None
+    if what == "selection":
+        t0, t1 = int(told["t0"]), int(told["t1"])
+        found = run.view.select(t0, t1, told["ranks"] or run.view.ranks)
+        return drawer.of_selection(found, number, app_data.prefix), None, None
+    return _of_click(app_data, number, told)
+
+
+def _of_click(
+    app_data: AppData, number: int, told: _Told
+) -> tuple[list[Component], dict[str, Any] | None, dict[str, Any] | None]:
+    run = app_data.runs[number]
+    if told["event"] is None:
+        gap = run.view.gap_at(int(told["rank"]), int(told["t"]))
+        return (drawer.of_gap(gap) if gap else drawer.of_nothing()), None, None
+    event = run.view.event(int(told["lane"]), int(told["event"]))
+    if event.kind == "steps":
+        inside = run.view.select(event.start, event.start + event.dur, run.view.ranks)
+        return drawer.of_step(event, inside, number, app_data.prefix), None, None
+    instance = None if event.instance is None else run.view.instance(event.instance)
+    parts = drawer.of_event(event)
+    if instance is not None:
+        parts += drawer.of_instance(instance, event.rank)
+    return parts, None if instance is None else overlay(instance), flow_of(event)
+
+
+def register(app: Dash, app_data: AppData) -> None:
+    """What clicks, selections and buttons show; and the address that says the same."""
+
+    @app.callback(
+        Output(_DRAWER, "children"),
+        Output(_ID, "instance"),
+        Output(_ID, "flow"),
+        Input(_ID, "picked"),
+        Input(_ID, "selection"),
+        State(_RUN, "data"),
+        prevent_initial_call=True,
+    )
+    def show(picked: _Told | None, selection: _Told | None, run: int) -> tuple[Any, Any, Any]:
+        return shown(app_data, run, picked, selection)
+
+    @app.callback(
+        Output(_DRAWER, "children", allow_duplicate=True),
+        Output(_ID, "instance", allow_duplicate=True),
+        Output(_ID, "goto"),
+        Input({"type": drawer.TO_INSTANCE, "number": ALL}, "n_clicks"),
+        State(_RUN, "data"),
+        prevent_initial_call=True,
+    )
+    def turn(clicks: list[int | None], run: int) -> tuple[Any, Any, Any]:
+        """From one collective of a communicator to the one before or after."""
+        if not any(clicks):
+            raise PreventUpdate
+        instance = app_data.runs[run].view.instance(int(ctx.triggered_id["number"]))
+        return drawer.of_instance(instance), overlay(instance), place_of(instance)
+
+    app.clientside_callback(  # type: ignore[no-untyped-call]
+        ClientsideFunction("commscope_timeline", "link"),
+        Output(_LINK, "data"),
+        Input(_ID, "viewport"),
+        Input(_ID, "selection"),
+        Input(_ID, "view"),
+        Input(_ID, "query"),
+        Input(_ID, "instance"),
+        State(_ID, "layout"),
+        prevent_initial_call=True,
+    )
+
+
+def place_of(instance: InstanceDetails) -> dict[str, Any]:
+    """From the first arrival to the last end."""
+    return {
+        "t0": min(member.arrival for member in instance.members),
+        "t1": max(member.end for member in instance.members),
+        "rank": None,
+        "n": instance.number,
+    }

@@ -1,0 +1,33 @@
+"""Links from numbers to where they can be seen on the timeline."""
+
+from __future__ import annotations
+
+from commscope.dashboards.app_data import AppData, LoadedRun
+from commscope.findings.model import Evidence
+
+_PATH = "/timeline"
+#: What is shown on either side of a place, as a share of it, and at the least.
+_AROUND, _LEAST_NS = 0.3, 2_000
+
+
+def on_common_clock(run: LoadedRun, rank: int, at_ns: int) -> int:
+    """A time of the rank's own clock on that of all ranks; both since the origin of the report."""
+    if rank not in run.view.ranks:
+        return at_ns
+    return run.view.clocks[run.view.ranks.index(rank)].common_time(at_ns)
+
+
+def timeline_link(data: AppData, run: int, rank: int, start_ns: int, end_ns: int) -> str:
+    """The timeline at a stretch of a rank, which is selected.
+
+    Times are those of the rank's own clock, since the origin.
+    """
+    start, end = (on_common_clock(data.runs[run], rank, at) for at in (start_ns, end_ns))
+    around = max(round((end - start) * _AROUND), _LEAST_NS)
+    return data.link(_PATH, run, t0=start - around, t1=end + around, sel=f"{start}-{end}")
+
+
+def evidence_link(data: AppData, run: int, place: Evidence) -> str:
+    """The timeline where a finding can be seen."""
+    origin = data.runs[run].report.origin_ns
+    return timeline_link(data, run, place.rank, place.t0_ns - origin, place.t1_ns - origin)
