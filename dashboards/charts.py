@@ -172,7 +172,7 @@ def figure_id(name: str) -> dict[str, str]:
 
 def register(app: Dash) -> None:
     """Draws every chart in the colours of the theme that is on, and again when that changes."""
-    app.clientside_callback(
+    app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("commscope_charts", "coloured"),
         Output({"type": "chart", "name": MATCH}, "figure"),
         Input({"type": "chart-figure", "name": MATCH}, "data"),

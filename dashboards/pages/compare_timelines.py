@@ -131,7 +131,7 @@ def _times(run: LoadedRun, step: int, name: str) -> Iterable[int]:
 def couple(app: Dash) -> None:
     """Lets each timeline show what the other one does."""
     views = [(name, "viewport") for name in _IDS]
-    app.clientside_callback(
+    app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("commscope_compare", "coupled"),
         *(Output(*view) for view in views),
         *(Input(*view) for view in views),
