@@ -66,7 +66,7 @@ test-wheel: .venv-dev/.installed ## run the suite against the built wheel, outsi
 	@outside=$$(mktemp -d) && trap 'rm -rf "$$outside"' EXIT \
 		&& mkdir $$outside/suite && cp -r tests pyproject.toml $$outside/suite \
 		&& ln -s $(CURDIR)/../shared $$outside/shared \
-		&& cd $$outside/suite && $(CURDIR)/.venv-wheel/bin/pytest $(SIDE_BY_SIDE) -p no:cacheprovider $(WHEEL_TESTS) $(PYTEST_ARGS)
+		&& cd $$outside/suite && $(CURDIR)/.venv-wheel/bin/pytest $(SIDE_BY_SIDE) -p no:cacheprovider -m "not long" $(WHEEL_TESTS) $(PYTEST_ARGS)
 
 bench: .venv/.installed .venv-hta/.installed $(BENCH_SIZES:%=benchmarks/data/trace_%mb.json) ## measure against other tools (BENCH_SIZES="200", BENCH_ARGS="--only hta")
 	$(PYTHON) benchmarks/compare.py $(BENCH_ARGS) $(filter %.json,$^)

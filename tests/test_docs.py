@@ -77,6 +77,7 @@ def test_generated_sections_are_up_to_date(path: Path) -> None:
     assert gen_docs.with_sections(_text(path)) == _text(path), "run: make docs"
 
 
+@pytest.mark.long
 @_named(path for path in PAGES if gen_docs.commands(_text(path)))
 def test_commands_print_what_the_page_shows(path: Path) -> None:
     assert gen_docs.with_outputs(_text(path)) == _text(path), "run: make docs"

@@ -25,7 +25,10 @@ _FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgrou
 _NAMES = ("ddp_default", "ddp_straggler")
 _ENGINES = "Array.from(document.querySelectorAll('.cs-timeline > div'), d => d.timeline)"
 _VIEWS = f"() => {_ENGINES}.map(e => e && !e.isMoving() ? [e.view.t0, e.view.t1] : null)"
-pytestmark = pytest.mark.skipif(_CHROMIUM is None, reason="no Chromium is installed")
+pytestmark = [
+    pytest.mark.skipif(_CHROMIUM is None, reason="no Chromium is installed"),
+    pytest.mark.long,
+]
 
 
 @pytest.fixture(scope="module")

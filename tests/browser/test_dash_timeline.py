@@ -28,7 +28,10 @@ from werkzeug.serving import make_server
 _CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 _HOSTILE = "<img src=x onerror=document.title='hacked'></script><script>document.title='hacked'//"
-pytestmark = pytest.mark.skipif(_CHROMIUM is None, reason="no Chromium is installed")
+pytestmark = [
+    pytest.mark.skipif(_CHROMIUM is None, reason="no Chromium is installed"),
+    pytest.mark.long,
+]
 
 
 @pytest.fixture(scope="module")
