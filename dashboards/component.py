@@ -11,12 +11,12 @@ class Timeline(Component):
     """Lanes of all ranks on one axis of time, drawn from what the routes of the app answer.
 
     Times are whole ns since the run's origin. It tells ``viewport`` (t0, t1), ``view`` (which lanes
-    and ranks are shown), ``query``, ``selection`` (t0, t1, ranks), ``picked`` (lane, event, rank,
-    t, kind) and ``marks``; each ``n`` counts, so that the same thing twice is told twice. It shows
-    what it is given: ``layout`` (fetched where null), ``palette`` (category name to its colour in
-    each theme), ``present`` (categories of the legend), ``theme`` (the page's where null), ``goto``
-    (t0, t1, rank, n), ``instance`` (number, members, last_arrival), ``flow`` (from and to). It
-    takes ``room`` of the window's height at most.
+    and ranks are shown), ``query``, ``selection`` (t0, t1, ranks) and ``picked`` (lane, event,
+    rank, t, kind); each ``n`` counts, so that the same thing twice is told twice. It shows what it
+    is given: ``layout``, ``palette`` (category name to its colour in each theme), ``present``
+    (categories of the legend), ``goto`` (t0, t1, rank, n), ``instance`` (number, members,
+    last_arrival, straggler), ``flow`` (from and to). It takes ``room`` of the window's height at
+    most, and its data from the routes below ``base``.
     """
 
     # Dash reads these of the class: lists, as those of its own components.
@@ -31,14 +31,12 @@ class Timeline(Component):
         "layout",
         "palette",
         "present",
-        "theme",
         "viewport",
         "view",
         "query",
         "goto",
         "instance",
         "flow",
-        "marks",
         "room",
         "picked",
         "selection",

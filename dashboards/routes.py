@@ -31,12 +31,10 @@ def register(server: flask.Flask, runs: Sequence[RunView]) -> None:
     """Adds the routes to a server; what is asked wrongly is answered with 400 and a sentence."""
     handlers: dict[str, _Handler] = {
         "lod": _lod,
-        "layout": _layout,
         "names": _names,
         "next": _next,
         "search": _search,
         "export": _export,
-        "status": _status,
     }
     for name, handler in handlers.items():
         server.add_url_rule(
@@ -62,10 +60,6 @@ def _lod(runs: Sequence[RunView]) -> flask.Response:
     lanes = view.query(t0, t1, px, _integers("lanes", MOST_LANES), _text())
     data = encode(Answer(view.layout.run, t0, t1, px, tuple(lanes)))
     return _packed(flask.Response(data, mimetype="application/octet-stream"))
-
-
-def _layout(runs: Sequence[RunView]) -> flask.Response:
-    return _json(_run(runs).layout.to_dict())
 
 
 def _names(runs: Sequence[RunView]) -> flask.Response:
@@ -100,14 +94,6 @@ def _export(runs: Sequence[RunView]) -> flask.Response:
     name, data = view.export(*window, _integers("ranks", MOST_LANES), kind)
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
     return flask.Response(data, mimetype="application/octet-stream", headers=headers)
-
-
-def _status(runs: Sequence[RunView]) -> flask.Response:
-    shown = [
-        {"run": number, "name": view.name, "ranks": len(view.ranks), "lanes": len(view.lanes)}
-        for number, view in enumerate(runs)
-    ]
-    return _json({"ready": True, "runs": shown})
 
 
 def _run(runs: Sequence[RunView]) -> RunView:

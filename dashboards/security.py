@@ -81,10 +81,10 @@ class Access:
 
     def is_origin(self, origin: str, host: str) -> bool:
         """Whether the page that sent a request is of this app, or of a portal before it."""
-        parts = urlsplit(origin)
-        if parts.scheme not in ("http", "https"):
+        scheme, _, place = origin.partition("://")
+        if scheme not in ("http", "https"):
             return False
-        return parts.netloc.lower() == host.lower() or host_name(parts.netloc) in self.allow_hosts
+        return place.lower() == host.lower() or host_name(place) in self.allow_hosts
 
     def is_token(self, given: str) -> bool:
         """Whether it is the token, in a time that does not tell how much of it is right."""
@@ -92,9 +92,17 @@ class Access:
 
     def is_way_in(self, given: str) -> bool:
         """The same for a token in an address, where those that are good once are too."""
-        used = [once for once in self.once if secrets.compare_digest(given.encode(), once.encode())]
-        self.once.difference_update(used)
-        return bool(used) or self.is_token(given)
+        return any(self._used(once, given) for once in [*self.once]) or self.is_token(given)
+
+    def _used(self, once: str, given: str) -> bool:
+        """Whether it is this token, and not used yet: of two requests at once one is too late."""
+        if not secrets.compare_digest(given.encode(), once.encode()):
+            return False
+        try:
+            self.once.remove(once)
+        except KeyError:
+            return False
+        return True
 
 
 def access_for(token: str | None, allow_hosts: Sequence[str], prefix: str = "/") -> Access:

@@ -19,17 +19,12 @@
     return copy;
   }
 
-  function isDark(theme) {
-    var chosen = theme || document.documentElement.dataset.theme;
-    return chosen === "dark" ||
-      (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
-  }
-
   window.dash_clientside = window.dash_clientside || {};
   window.dash_clientside.commscope_charts = {
-    coloured: function (figure, theme) {
+    coloured: function (figure) {
       if (!figure) { return window.dash_clientside.no_update; }
-      var colours = isDark(theme) && figure.layout.meta ? figure.layout.meta.dark : {};
+      var isDark = window.commscope_theme() === "dark";
+      var colours = isDark && figure.layout.meta ? figure.layout.meta.dark : {};
       return recoloured(figure, colours);
     }
   };

@@ -7,6 +7,8 @@
   function isDark() {
     return root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
   }
+  // The theme that is on, for charts and the timeline: what was chosen, else what the system says.
+  window.commscope_theme = function () { return isDark() ? "dark" : "light"; };
   function store(theme) {
     try { localStorage.setItem(key, theme); } catch (error) { /* a private window forgets it */ }
   }
@@ -14,7 +16,7 @@
   function tell() {
     var button = document.getElementById("theme-button");
     if (!button || !window.dash_clientside || !window.dash_clientside.set_props) { return false; }
-    window.dash_clientside.set_props("theme", { data: isDark() ? "dark" : "light" });
+    window.dash_clientside.set_props("theme", { data: window.commscope_theme() });
     button.textContent = isDark() ? "Light" : "Dark";
     return true;
   }

@@ -26,8 +26,10 @@
     };
   };
 
+  cs.depthOf = (lane) => Math.min(Math.max(lane.depth || 1, 1), MOST_STACKED);
+
   function heightOf(lane) {
-    const rows = Math.min(Math.max(lane.depth || 1, 1), MOST_STACKED);
+    const rows = cs.depthOf(lane);
     const base = HEIGHTS[lane.kind] || HEIGHTS.stream;
     if (lane.kind === "thread") return base * rows;
     return rows > 1 ? Math.max(base, STACKED * rows) : base;

@@ -7,6 +7,7 @@
   const MOST_LANES = 256; // a request
   const RETRY_MS = 1500;
   const REST_MS = 80;
+  const MOST_KEPT = 512; // lanes whose answers, and images of them, are kept
 
   // What the server says is wrong: its own words where they are meant to be read, else the status.
   cs.wordsOf = async function (answer) {
@@ -111,8 +112,19 @@
       for (const lane of found) {
         const old = this.fine.get(lane.id);
         lane.before = old ? old.before || old : null;
+        this.fine.delete(lane.id); // so that the lane comes last in the map
         this.fine.set(lane.id, lane);
         if (lane.t0 <= this.whole.t0 && lane.t1 >= this.whole.t1) this.coarse.set(lane.id, lane);
+      }
+      this.forget();
+    }
+
+    // Drops lanes that were scrolled away, those first that have been at rest for longest.
+    forget() {
+      for (const id of [...this.fine.keys()].slice(0, -MOST_KEPT)) {
+        if (this.wanted.lanes.includes(id)) continue;
+        this.fine.delete(id);
+        this.coarse.delete(id);
       }
     }
 
@@ -146,7 +158,6 @@
           if (!this.isClosed) this.changed();
         });
     }
-
 
     close() {
       clearTimeout(this.resting);

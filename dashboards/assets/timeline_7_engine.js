@@ -26,7 +26,6 @@
       this.index = cs.indexOf(options.layout);
       this.whole = { t0: options.layout.t0, t1: Math.max(options.layout.t1, options.layout.t0 + 1) };
       this.palette = options.palette;
-      this.askedTheme = options.theme;
       this.state = { ...cs.firstView(options.layout), ...(options.view || {}) };
       this.view = cs.inside(options.viewport || this.whole, this.whole);
       this.text = options.query || "";
@@ -35,6 +34,8 @@
       this.overlays = { selection: null, instance: null, flow: null, hover: null, focus: null, marks: [] };
       this.scroll = 0;
       this.count = 0;
+      this.turn = 0; // counts what was asked to be in focus: an answer to an earlier wish is late
+      this.cursors = {}; // where the search for the next step, gap, slice or match goes on
       this.frames = 0;
       this.moved = [-Infinity, 0]; // when the view last moved, and the time before
       this.store = new cs.Store({
@@ -98,9 +99,8 @@
     }
 
     retheme() {
-      this.theme = cs.themeOf(this.askedTheme);
       const { palette, layout } = this;
-      this.colours = cs.coloursOf(this.theme, palette, layout.categories, this.root);
+      this.colours = cs.coloursOf(palette, layout.categories, this.root);
       const named = (name) => (layout.categories.find((each) => each.name === name) || { id: -1 }).id;
       this.colours.wait = this.colours.of(named("exposed_wait")).full.fill;
       this.colours.exposed = this.colours.of(named("exposed_transfer")).full.fill;
@@ -152,14 +152,23 @@
       this.draw();
     }
 
+    // One request is under way: when it is answered, the next is for the width of then.
     askOverview() {
+      if (this.isAskingOverview) return;
+      this.isAskingOverview = true;
+      const { width } = this;
       this.store
-        .overview(this.width - cs.PLACES.left)
+        .overview(width - cs.PLACES.left)
         .then((lane) => {
           this.overview = lane;
-          this.invalidate();
         })
-        .catch((error) => this.say(`The overview could not be read: ${error.message}`));
+        .catch((error) => this.say(`The overview could not be read: ${error.message}`))
+        .then(() => {
+          this.isAskingOverview = false;
+          if (this.store.isClosed) return;
+          if (width !== this.width) this.askOverview();
+          this.invalidate();
+        });
     }
 
     invalidate() {
@@ -183,7 +192,7 @@
         colours: this.colours,
         scale: cs.scaleOf(this.view, left, right - left),
         yOf: (row) => cs.TOP + row.y - (row.isFixed ? 0 : this.scroll),
-        depthOf: (row) => (row.kind === "lane" ? Math.min(Math.max(row.lane.depth || 1, 1), 8) : 1),
+        depthOf: (row) => (row.kind === "lane" ? cs.depthOf(row.lane) : 1),
       };
     }
 
@@ -293,10 +302,6 @@
     // What the page changed: only that which the timeline did not say itself.
     update(props) {
       const isNew = (name, mine) => props[name] && JSON.stringify(props[name]) !== JSON.stringify(mine);
-      if (props.theme !== this.askedTheme) {
-        this.askedTheme = props.theme;
-        this.retheme();
-      }
       if (isNew("view", this.state)) this.arrangeAs(props.view);
       if (isNew("viewport", this.told) && isNew("viewport", this.given)) this.lookAt(props.viewport);
       this.given = props.viewport;
@@ -305,7 +310,6 @@
       if (props.selection && props.selection.n === 0) this.overlays.selection = props.selection;
       this.overlays.instance = props.instance || null;
       this.overlays.flow = props.flow || null;
-      this.overlays.marks = props.marks || this.overlays.marks;
       this.invalidate();
     }
 
@@ -317,7 +321,7 @@
 
     search(text) {
       this.text = text.trim().slice(0, 200);
-      this.matchAt = undefined;
+      delete this.cursors.match;
       this.bar.showSearch(this.text);
       this.countMatches();
       this.invalidate();
@@ -336,6 +340,8 @@
 
     // One thing is selected at a time: a range, or a slice.
     select(selection) {
+      this.turn += 1;
+      delete this.cursors.slice;
       Object.assign(this.overlays, { selection, focus: null, instance: null, flow: null });
       this.invalidate();
       const told = selection && { ...selection, n: ++this.count };
@@ -345,6 +351,8 @@
 
     // Puts a slice in focus and tells the page, which knows what belongs to it.
     pick(slice, row, t) {
+      this.turn += 1;
+      this.cursors.slice = slice;
       Object.assign(this.overlays, { focus: slice, selection: null, instance: null, flow: null });
       this.focusRow = row.lane.id;
       this.focusRank = row.rank;

@@ -16,6 +16,13 @@
     return rows.length ? rows[0].rank : engine.layout.ranks[0].rank;
   }
 
+  // Keys come faster than answers: each search begins where the one before it led.
+  function inOrder(engine, act) {
+    const done = (engine.lastSearch || Promise.resolve()).then(act);
+    engine.lastSearch = done.catch(() => null);
+    return done;
+  }
+
   async function next(engine, values, route) {
     try {
       const answer = await engine.store.json(route || "next", values);
@@ -30,24 +37,25 @@
   // Where a search for the next thing begins: the thing itself, or the edge of the view.
   function from(engine, cursor, direction) {
     const { t0, t1 } = engine.view;
-    const isSeen = cursor !== null && cursor >= t0 && cursor <= t1;
+    const isSeen = cursor !== undefined && cursor >= t0 && cursor <= t1;
     return Math.round(isSeen ? cursor : direction > 0 ? t0 : t1);
   }
 
   async function goToNext(engine, what, direction, pad, kind) {
+    const turn = (engine.turn += 1);
     const rank = firstRank(engine);
-    const cursors = (engine.cursors = engine.cursors || {});
-    const t = from(engine, what in cursors ? cursors[what] : null, direction);
-    const found = await next(engine, { rank, t, what, dir: direction });
-    if (!found) {
-      engine.announce(`no further ${what} on rank ${rank}`);
-      return;
-    }
-    cursors[what] = found.t0;
-    engine.show(found.t0, found.t1, pad);
+    const found = await inOrder(engine, async () => {
+      const t = from(engine, engine.cursors[what], direction);
+      const place = await next(engine, { rank, t, what, dir: direction });
+      if (!place) return null;
+      engine.cursors[what] = place.t0;
+      engine.show(place.t0, place.t1, pad);
+      return place;
+    });
+    if (!found) return void engine.announce(`no further ${what} on rank ${rank}`);
     engine.scrollToRank(rank);
     const row = rankRow(engine, rank, kind);
-    if (row) await focusAt(engine, row, found);
+    if (row) await focusAt(engine, row, found, turn);
     engine.announce(`${what} of ${cs.span(found.t1 - found.t0)} at ${cs.moment(found.t0, 1000)}, rank ${rank}`);
   }
 
@@ -61,15 +69,21 @@
     });
   }
 
-  // Puts the slice that is in a lane at a range in focus, as soon as it is there.
-  async function focusAt(engine, row, range) {
+  function bringIntoView(engine, range) {
     const { t0, t1 } = engine.view;
     if (range.t1 - range.t0 < (t1 - t0) * SLICE_SHARE) engine.show(range.t0, range.t1, 20);
     else if (range.t0 < t0 || range.t1 > t1) {
       const middle = (range.t0 + range.t1) / 2;
       engine.lookAt({ t0: middle - (t1 - t0) / 2, t1: middle + (t1 - t0) / 2 });
     }
+  }
+
+  // Puts the slice that is in a lane at a range in focus, as soon as it is there; unless something
+  // else was asked for in the meantime.
+  async function focusAt(engine, row, range, turn) {
+    bringIntoView(engine, range);
     await refined(engine);
+    if (engine.turn !== turn) return;
     const lane = engine.store.fine.get(row.lane.id);
     const middle = (range.t0 + range.t1) / 2;
     const at = lane ? cs.rectangleAt(lane, middle, null, 0) : -1;
@@ -82,12 +96,15 @@
   cs.nextSlice = async function (engine, direction) {
     const row = laneRow(engine, engine.focusRow) || rankRow(engine, firstRank(engine), "compute");
     if (!row) return;
-    const focus = engine.overlays.focus;
-    const t = focus && focus.lane === row.lane.id ? focus.t0 : from(engine, null, direction);
-    const found = await next(engine, {
-      rank: row.rank, t: Math.round(t), what: "slice", dir: direction, lane: row.lane.id,
+    const turn = (engine.turn += 1);
+    const found = await inOrder(engine, async () => {
+      const at = engine.cursors.slice;
+      const t = at && at.lane === row.lane.id ? Math.round(at.t0) : from(engine, undefined, direction);
+      const place = await next(engine, { rank: row.rank, t, what: "slice", dir: direction, lane: row.lane.id });
+      if (place) engine.cursors.slice = { lane: row.lane.id, t0: place.t0 };
+      return place;
     });
-    if (found) await focusAt(engine, row, found);
+    if (found) await focusAt(engine, row, found, turn);
     else engine.announce(`no further slice in ${row.lane.label}`);
   };
 
@@ -98,24 +115,32 @@
     const members = [...instance.members].sort((one, other) => one.rank - other.rank);
     const here = members.findIndex((member) => member.rank === engine.focusRank);
     const member = members[(here + direction + members.length) % members.length];
+    const turn = (engine.turn += 1);
+    engine.focusRank = member.rank;
     engine.scrollToRank(member.rank);
     const row = laneRow(engine, member.lane) || rankRow(engine, member.rank, "communication");
-    if (row) await focusAt(engine, row, { t0: member.start, t1: member.end });
+    if (row) await focusAt(engine, row, { t0: member.start, t1: member.end }, turn);
     return undefined;
   };
 
   // The next event that a search finds, in any lane.
   cs.nextMatch = async function (engine, direction) {
     if (!engine.text) return;
-    const cursor = engine.matchAt === undefined ? null : engine.matchAt;
-    const t = from(engine, cursor, direction);
-    const found = await next(engine, { t, dir: direction, q: engine.text }, "search");
+    const turn = (engine.turn += 1);
+    const found = await inOrder(engine, async () => {
+      const t = from(engine, engine.cursors.match, direction);
+      const place = await next(engine, { t, dir: direction, q: engine.text }, "search");
+      if (place) {
+        engine.cursors.match = place.t0;
+        bringIntoView(engine, place);
+      }
+      return place;
+    });
     if (!found) return void engine.announce("nothing else is found");
-    engine.matchAt = found.t0;
     const row = laneRow(engine, found.lane);
     if (!row) return void engine.announce("the next match is on a rank that is not shown");
     engine.scrollToRank(row.rank);
-    await focusAt(engine, row, found);
+    await focusAt(engine, row, found, turn);
   };
 
   // First to where it is seen whole, then until it fills the view.
@@ -141,7 +166,6 @@
     const marks = engine.overlays.marks.filter((mark) => mark.kept);
     engine.overlays.marks = [...marks, { t0: range.t0, t1: range.t1, kept }];
     engine.invalidate();
-    engine.tell({ marks: engine.overlays.marks });
   };
 
   cs.toggled = (list, value) =>

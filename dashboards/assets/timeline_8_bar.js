@@ -65,6 +65,7 @@
   function bindSearch(engine, field) {
     let waiting = 0;
     const options = { signal: engine.stop.signal };
+    engine.stop.signal.addEventListener("abort", () => clearTimeout(waiting));
     field.addEventListener("input", () => {
       clearTimeout(waiting);
       waiting = setTimeout(() => engine.search(field.value), SEARCH_MS);
@@ -99,7 +100,6 @@
     button(tools, "PNG", "Save the timeline as it is shown as a picture", () => cs.savePicture(engine));
     const search = document.getElementById("search");
     return {
-      search,
       listen() {
         if (!search) return;
         if (engine.text && search.value !== engine.text) write(search, engine.text);

@@ -18,9 +18,10 @@
   }
 
   // Moves on while keys are held; what a tap is worth was done when the key went down.
-  function whileHeld(engine, keys) {
+  function whileHeld(engine, keys, signal) {
     let last = 0;
     const frame = (now) => {
+      if (signal.aborted) return; // the page was left with a key down
       const seconds = last ? Math.min((now - last) / 1000, 0.05) : 0;
       last = now;
       for (const key of keys) move(engine, HELD[key], seconds);
@@ -61,7 +62,6 @@
     enter: (engine) => focusedRow(engine) && cs.toggleRow(engine, focusedRow(engine)),
     arrowdown: (engine) => cs.moveRow(engine, 1),
     arrowup: (engine) => cs.moveRow(engine, -1),
-    "/": (engine) => engine.bar.search && engine.bar.search.focus(),
     0: (engine) => engine.lookAt(engine.whole),
     escape: (engine) => engine.clear(),
   };
@@ -69,7 +69,7 @@
 
   cs.listenToKeys = function (engine, options) {
     const keys = new Set();
-    const start = whileHeld(engine, keys);
+    const start = whileHeld(engine, keys, options.signal);
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event) || event.defaultPrevented) return;
       if (cs.active !== engine) return;

@@ -94,11 +94,6 @@ class RunView:
             Searcher(book),
         )
 
-    @property
-    def name(self) -> str:
-        """What the run is called."""
-        return self.layout.name
-
     def numbered(self, run: int) -> RunView:
         """The same as a certain one of the runs that are shown."""
         return replace(self, layout=replace(self.layout, run=run))

@@ -17,7 +17,9 @@ from commscope.dashboards.data.exporting import KINDS
 from commscope.dashboards.data.gaps import GapDetails
 from commscope.dashboards.data.instances import InstanceDetails
 from commscope.dashboards.data.selection import Selection
+from commscope.dashboards.pages.sections import prose
 from commscope.report.html.reasons import Row
+from commscope.report.html.run_tables import ranks_table
 from commscope.report.html.tables import (
     UNKNOWN_CELL,
     Cell,
@@ -39,13 +41,11 @@ _KIND_LABELS = {"csv": "CSV", "parquet": "Parquet", "perfetto": "Perfetto JSON"}
 
 
 def of_run(run: LoadedRun) -> list[Component]:
-    """Before anything is selected: the verdict, and what each rank did in the whole run."""
-    layout = run.view.layout
-    whole = run.view.select(layout.t0, layout.t1, run.view.ranks)
+    """Before anything is selected: the verdict, and the report's table of ranks."""
     return [
-        html.P(run.report.summary.verdict, className="cs-verdict"),
+        html.P(prose(run.report.summary.verdict), className="cs-verdict"),
         html.P(_HINT, className="note"),
-        *_present(_ranks_table(whole, "The whole run, by rank")),
+        *tables.every([ranks_table(run.report)]),
     ]
 
 
@@ -74,7 +74,7 @@ def _window(title: str, selection: Selection, run: int, prefix: str) -> list[Com
         ),
         html.Div(
             [
-                *_present(_ranks_table(selection, "What each rank did")),
+                *_present(_ranks_table(selection)),
                 *_present(_kernels_table(selection)),
             ],
             className="cs-side",
@@ -146,8 +146,9 @@ _RANK_COLUMNS = (
 )
 
 
-def _ranks_table(selection: Selection, caption: str) -> html.Div | None:
+def _ranks_table(selection: Selection) -> html.Div | None:
     rows = [asdict(part) for part in selection.ranks]
+    caption = "What each rank did"
     return tables.table(_RANK_COLUMNS, rows, name="timeline-ranks", caption=caption)
 
 

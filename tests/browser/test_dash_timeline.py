@@ -118,6 +118,38 @@ def test_keys_move_what_is_shown(tab):
     assert tab.engine("e.overlays.focus") is None
 
 
+def test_keys_are_obeyed_one_after_the_other_however_fast_they_come(tab):
+    tab.open()
+    steps = [lane for lane in tab.views[0].lanes if lane.kind == "steps" and lane.rank == 0]
+    second = int(steps[0].events.start[1])
+    for _ in range(2):
+        tab.page.keyboard.press("n")
+    tab.wait(lambda: tab.engine("e.cursors.step") == second, "the second step")
+    tab.wait(lambda: tab.engine("e.overlays.focus?.t0") == second, "the second step in focus")
+
+
+def test_what_was_clicked_is_not_replaced_by_what_a_key_asked_for_before(tab):
+    tab.open()
+    tab.page.keyboard.press("n")
+    tab.engine("e.select({ t0: 45e6, t1: 50e6, ranks: [0] })")
+    tab.drawer("5.00 ms selected")
+    tab.settled()
+    tab.page.wait_for_timeout(100)
+    assert tab.engine("[e.overlays.focus, e.overlays.selection.t0]") == [None, 45e6]
+
+
+def test_a_mark_lasts_as_long_as_was_asked_for(tab):
+    tab.open()
+    for key, left in (("m", 0), ("Shift+M", 1)):
+        tab.engine("e.select({ t0: 45e6, t1: 50e6, ranks: [0] })")
+        tab.drawer("5.00 ms selected")
+        tab.page.keyboard.press(key)
+        assert tab.engine("e.overlays.marks.length") == 1
+        tab.page.keyboard.press("Escape")
+        tab.drawer("Ranks (whole trace)")
+        assert tab.engine("e.overlays.marks.length") == left
+
+
 def test_the_wheel_zooms_with_control_and_pans_with_shift(tab):
     tab.open()
     x, y = tab.at(0, "compute", 50e6)

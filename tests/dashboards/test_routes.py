@@ -83,10 +83,7 @@ def test_bad_windows(get: Get, change: dict[str, object], says: str) -> None:
     assert says in answer.text
 
 
-def test_layout_and_names(get: Get) -> None:
-    layout = get("layout", run=1).json
-    assert layout["run"] == 1
-    assert len(layout["lanes"]) == len(straggler().view.lanes)
+def test_names(get: Get) -> None:
     names = get("names", run=0, ids="0,3").json["names"]
     assert names == {str(n): text for n, text in straggler().view.names([0, 3]).items()}
     assert get("names", ids="999999").status_code == 400
@@ -124,13 +121,7 @@ def test_export_is_a_file(get: Get) -> None:
     assert get("export", t0=0, t1=10**7, ranks="9", kind="csv").status_code == 400
 
 
-def test_status(get: Get) -> None:
-    found = get("status").json
-    assert [run["run"] for run in found["runs"]] == [0, 1]
-    assert all(run["ranks"] == 2 for run in found["runs"])
-
-
-@pytest.mark.parametrize("name", ["lod", "layout", "names", "next", "search", "export", "status"])
+@pytest.mark.parametrize("name", ["lod", "names", "next", "search", "export"])
 def test_only_reading(name: str) -> None:
     server = flask.Flask("test")
     register(server, [straggler().view])
