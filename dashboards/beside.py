@@ -13,7 +13,7 @@ from commscope.analysis.reference import Expected, Reference
 from commscope.analysis.result import Analysis
 from commscope.counters.by_kernel import by_kernel
 from commscope.counters.model import KernelCounters
-from commscope.dashboards.link_use import LinkUse, link_use
+from commscope.logs.link_use import LinkUse, link_use
 from commscope.logs.summary import LogSummary, summarize
 from commscope.topology.model import Topology
 

@@ -9,7 +9,6 @@ from dash.development.base_component import Component
 
 from commscope.dashboards import tables
 from commscope.dashboards.app_data import AppData, LoadedRun
-from commscope.dashboards.link_use import LinkUse
 from commscope.dashboards.pages import link_picture
 from commscope.dashboards.pages.log_views import (
     connection_tables,
@@ -26,6 +25,7 @@ from commscope.dashboards.pages.sections import (
 )
 from commscope.dashboards.pages.topology_views import host_tables
 from commscope.dashboards.urlstate import UrlState
+from commscope.logs.link_use import LinkUse
 from commscope.logs.summary import LogSummary
 from commscope.report.html.about_tables import about_tables, facts
 from commscope.report.html.log_tables import log_notes, log_tables

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from commscope.dashboards.link_use import Connection, LinkUse
 from commscope.dashboards.theme import COLOURS, Theme
+from commscope.logs.link_use import Connection, LinkUse
 from commscope.sanitize import plain, shortened
 from commscope.wording import counted
 

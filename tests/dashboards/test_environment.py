@@ -7,8 +7,8 @@ from dataclasses import replace
 from paged import HOSTILE, alike, at, loaded, of_kind, one_run, row_of, words
 
 from commscope.dashboards.app_data import LoadedRun
-from commscope.dashboards.link_use import Connection, LinkUse
 from commscope.dashboards.pages import environment, link_picture
+from commscope.logs.link_use import Connection, LinkUse
 from commscope.topology.model import Device, Fact, Link, Topology
 
 STATE = at("/environment")
