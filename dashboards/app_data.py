@@ -9,9 +9,12 @@ from commscope.dashboards.beside import Beside
 from commscope.dashboards.comparisons import Comparisons
 from commscope.dashboards.urlstate import link
 from commscope.report.model import Report
+from commscope.sanitize import shortened
 
 if TYPE_CHECKING:
     from commscope.dashboards.data import RunView
+
+_MOST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,11 @@ class AppData:
     runs: tuple[LoadedRun, ...]
     prefix: str = "/"  #: of all addresses, as the browser sees them
     comparisons: Comparisons | None = None  #: of the runs; null where there is one only
+
+    @property
+    def names(self) -> list[str]:
+        """What the runs are called, harmless and short enough for a line."""
+        return [shortened(run.name, _MOST_NAME) for run in self.runs]
 
     def link(self, path: str, run: int = 0, **values: object) -> str:
         """The address of a page; it names the run where there are several."""

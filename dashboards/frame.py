@@ -36,7 +36,6 @@ _INDEX = """<!doctype html>
 <footer>{%config%}{%scripts%}{%renderer%}</footer>
 </body>
 </html>"""
-_MOST_NAME = 60
 
 #: What the overlay of ``?`` tells, in three columns.
 KEYS = (
@@ -56,7 +55,7 @@ KEYS = (
     ("Timeline: look", (
         ("click", "an event: details, its launch, its collective"),
         ("drag", "select a stretch: what each rank did in it"),
-        ("F", "zoom to it; again: the whole run"),
+        ("F", "zoom to it; again: until it fills the view"),
         ("R", "select as long as the event lasts"),
         ("M shift+M", "mark it for the moment, and for good"),
         ("\u2191 \u2193", "from lane to lane, once the timeline has the focus"),
@@ -104,17 +103,16 @@ def frame(data: AppData) -> Component:
             ),
             html.Main(id="content", tabIndex=-1),
             _help(),
-        ],
-        className="app",
+        ]
     )
 
 
 def _runs(data: AppData) -> Component:
     """The name of the run, or a choice where there are several."""
-    names = [shortened(run.name, _MOST_NAME) for run in data.runs]
+    names = data.names
     if len(names) == 1:
         return html.Span(names[0], className="run", title=names[0])
-    options = [{"label": f"{name}", "value": str(place)} for place, name in enumerate(names)]
+    options = [{"label": name, "value": str(place)} for place, name in enumerate(names)]
     return dcc.Dropdown(
         options, id="run", value="0", clearable=False, searchable=len(names) > 8, className="run"
     )

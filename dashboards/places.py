@@ -14,7 +14,7 @@ def on_common_clock(run: LoadedRun, rank: int, at_ns: int) -> int:
     """A time of the rank's own clock on that of all ranks; both since the origin of the report."""
     if rank not in run.view.ranks:
         return at_ns
-    return run.view.clocks[run.view.ranks.index(rank)].common_time(at_ns)
+    return run.view.on_common_clock(rank, at_ns)
 
 
 def timeline_link(data: AppData, run: int, rank: int, start_ns: int, end_ns: int) -> str:

@@ -32,7 +32,7 @@ HEAT = "heat"
 _MOST_NUMBERED, _MOST_NUMBERED_RANKS = 12, 16
 _MOST_RANKS = 48
 _ROW_PX, _LEAST_PX, _MOST_PX, _AXES_PX = 26, 150, 560, 84
-_WITHHELD = "its parts are withheld"
+NO_HEAT = "No rank's step is known to have exposed communication."
 _OF_RANK = re.compile("rank ([0-9]+)")
 _OF_STEP = re.compile(r"(-?[0-9]+)\*?")
 #: The colour of each cause, by the names of the theme.
@@ -152,6 +152,13 @@ def waits_chart(report: Report) -> html.Div | None:
         return None
     says = "Bars by rank: how long it waits for others, and how long others wait for it"
     return charts.chart("waits", waits_figure(sums), says)
+
+
+def no_waits(report: Report) -> str:
+    """Why there is no such chart."""
+    if report.summary.ranks == 1:
+        return "One rank's file alone does not show whether it waits for others."
+    return "No collective could be matched between ranks, so no waiting is known."
 
 
 def wait_sums(report: Report) -> list[tuple[int, int, int]]:

@@ -42,7 +42,6 @@ from commscope.sanitize import shortened
 
 PATH = "/compare"
 TITLE = "Compare"
-_MOST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ def _chooser(app_data: AppData, sides: Sides) -> Component:
 
 
 def _choice(app_data: AppData, name: str, label: str, value: int) -> Component:
-    names = [shortened(run.name, _MOST_NAME) for run in app_data.runs]
+    names = app_data.names
     options = [{"label": told, "value": str(place)} for place, told in enumerate(names)]
     return html.Label(
         [

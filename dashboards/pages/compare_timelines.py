@@ -10,11 +10,9 @@ from dash.development.base_component import Component
 
 from commscope.compare.model import Comparison
 from commscope.dashboards.app_data import AppData, LoadedRun
-from commscope.dashboards.component import Timeline
 from commscope.dashboards.pages.sections import paragraph, section
+from commscope.dashboards.pages.timeline import timeline_of
 from commscope.dashboards.places import on_common_clock
-from commscope.dashboards.theme import PALETTE
-from commscope.sanitize import shortened
 from commscope.wording import counted
 
 _IDS = ("compare-base-timeline", "compare-new-timeline")
@@ -23,7 +21,6 @@ _MOST_STEPS = 3
 #: What is shown beside the steps, as a share of them, where both runs have it.
 _AROUND = 0.03
 _ROOM = 0.4
-_MOST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +57,8 @@ def timelines(app_data: AppData, sides: tuple[int, int], found: Comparison) -> C
 def _timeline(
     app_data: AppData, number: int, viewport: dict[str, int], name: str, side: str
 ) -> Component:
-    run = app_data.runs[number]
-    title = html.P(f"{side}: {shortened(run.name, _MOST_NAME)}", className="side")
-    made = Timeline(
-        id=name,
-        run=number,
-        base=app_data.prefix,
-        layout=run.view.layout.to_dict(),
-        palette=PALETTE,
-        present=sorted({category for lane in run.view.lanes for category in lane.covered}),
-        viewport=viewport,
-        room=_ROOM,
-    )
+    title = html.P(f"{side}: {app_data.names[number]}", className="side")
+    made = timeline_of(app_data, number, id=name, viewport=viewport, room=_ROOM)
     return html.Div([title, made])
 
 

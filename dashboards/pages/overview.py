@@ -9,6 +9,7 @@ from dash.development.base_component import Component
 
 from commscope.dashboards import step_charts
 from commscope.dashboards.app_data import AppData
+from commscope.dashboards.pages.sections import titled
 from commscope.dashboards.places import evidence_link
 from commscope.dashboards.urlstate import UrlState
 from commscope.findings.model import Finding
@@ -32,7 +33,7 @@ def layout(app_data: AppData, state: UrlState) -> Component:
     return html.Div(
         [
             html.H1("Overview", className="aside"),
-            html.Div([_verdict(report), _trust(app_data, state, report)], className="opening"),
+            html.Div([_verdict(report), _trust(app_data, state, report)]),
             numbers_list(numbers(report)),
             html.Div(
                 [_findings(app_data, state.run, report), _charts(report)], className="overview"
@@ -119,8 +120,7 @@ def _findings(data: AppData, run: int, report: Report) -> Component:
             *(_finding(data, run, of, text) for of, text in zip(report.findings, told)),
             *([] if told else [html.P("Nothing worth telling was found.")]),
             *([html.P(more, className="note")] if more else []),
-        ],
-        className="findings",
+        ]
     )
 
 
@@ -186,30 +186,21 @@ def _charts(report: Report) -> Component:
     has_steps = opening.has_steps(report)
     shown = shown_steps(report) if has_steps else []
     parts = [
-        _chart("Who waits, and for whom", step_charts.waits_chart(report), _no_waits(report)),
-        _chart(
+        titled(
+            "Who waits, and for whom",
+            step_charts.waits_chart(report),
+            step_charts.no_waits(report),
+        ),
+        titled(
             "Step time, mean over ranks",
             step_charts.bars_chart(shown) if shown else None,
             "No steps were found: the whole trace counts as one window.",
             f"{says_of(shown)} {note_of(report, shown)}" if shown else "",
         ),
-        _chart(
+        titled(
             "Exposed share by rank and step",
             step_charts.heat_chart(shown) if shown else None,
-            "No rank's step is known to have exposed communication.",
+            step_charts.NO_HEAT,
         ),
     ]
     return html.Div(parts, className="charts")
-
-
-def _no_waits(report: Report) -> str:
-    if report.summary.ranks == 1:
-        return "One rank's file alone does not show whether it waits for others."
-    return "No collective could be matched between ranks, so no waiting is known."
-
-
-def _chart(title: str, chart: Component | None, missing: str, note: str = "") -> Component:
-    """A chart under its title; a sentence where it cannot be drawn."""
-    drawn = html.P(missing, className="empty") if chart is None else chart
-    notes = [html.P(note, className="note")] if note and chart is not None else []
-    return html.Section([html.H2(title), drawn, *notes])

@@ -10,6 +10,7 @@ from dash.development.base_component import Component
 
 from commscope.dashboards import step_charts, tables
 from commscope.dashboards.app_data import AppData
+from commscope.dashboards.pages.sections import sentence, titled
 from commscope.dashboards.urlstate import UrlState
 from commscope.report.html.comm_tables import waiting_tables
 from commscope.report.html.opening import has_steps
@@ -32,15 +33,11 @@ def layout(app_data: AppData, state: UrlState) -> Component:
     return html.Div(
         [
             html.H1(TITLE),
-            *(html.P(f"{says[:1].upper()}{says[1:]}.") for says in _verdicts(report)),
+            *(html.P(sentence(says)) for says in _verdicts(report)),
             html.Div(
                 [
-                    _titled("Who waits, and for whom", waits, _no_waits(report)),
-                    _titled(
-                        "Exposed share by rank and step",
-                        heat,
-                        "No rank's step is known to have exposed communication.",
-                    ),
+                    titled("Who waits, and for whom", waits, step_charts.no_waits(report)),
+                    titled("Exposed share by rank and step", heat, step_charts.NO_HEAT),
                 ],
                 className="pair",
             ),
@@ -57,17 +54,6 @@ def register(app: Dash, app_data: AppData) -> None:
 
 def _verdicts(report: Report) -> list[str]:
     return [shortened(says, 600) for says in report.verdicts]
-
-
-def _no_waits(report: Report) -> str:
-    if report.summary.ranks == 1:
-        return "One rank's file alone does not show whether it waits for others."
-    return "No collective could be matched between ranks, so no waiting is known."
-
-
-def _titled(title: str, chart: Component | None, missing: str) -> Component:
-    drawn = html.P(missing, className="empty") if chart is None else chart
-    return html.Section([html.H2(title), drawn])
 
 
 def _tables(report: Report) -> Sequence[Table | None]:

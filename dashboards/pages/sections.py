@@ -43,6 +43,13 @@ def paragraph(words: str, look: str = "") -> html.P:
     return html.P(prose(words), className=look)
 
 
+def titled(title: str, chart: Component | None, missing: str, note: str = "") -> html.Section:
+    """A chart under its title; a sentence where it cannot be drawn."""
+    drawn = empty(missing) if chart is None else chart
+    notes = [html.P(note, className="note")] if note and chart is not None else []
+    return html.Section([html.H2(title), drawn, *notes])
+
+
 def empty(words: str) -> html.P:
     """Why there is nothing to see, and what to do about it: what is `typed` between backticks."""
     parts = prose(words).split("`")

@@ -53,18 +53,28 @@ def _timeline(
     view = app_data.runs[number].view
     selection = None if asked.selection is None else asdict(asked.selection)
     state = {"ranks": list(asked.ranks), "expanded": list(asked.lanes)}
-    return Timeline(
+    return timeline_of(
+        app_data,
+        number,
         id=_ID,
-        run=number,
-        base=app_data.prefix,
-        layout=view.layout.to_dict(),
-        palette=PALETTE,
-        present=present(app_data.runs[number]),
         viewport=_viewport(asked, instance),
         selection=selection and {**selection, "ranks": list(asked.ranks or view.ranks), "n": 0},
         view={name: of for name, of in state.items() if of} or None,
         query=asked.query,
         instance=None if instance is None else overlay(instance),
+    )
+
+
+def timeline_of(app_data: AppData, number: int, **properties: Any) -> Timeline:
+    """The timeline of a run, with the properties that pages differ in."""
+    run = app_data.runs[number]
+    return Timeline(
+        run=number,
+        base=app_data.prefix,
+        layout=run.view.layout.to_dict(),
+        palette=PALETTE,
+        present=present(run),
+        **properties,
     )
 
 

@@ -71,7 +71,7 @@ def describes(found: Waits) -> str:
 
 def waiting_figure(found: Waits) -> go.Figure:
     """The matrix as a heat map, with numbers where there is room for them."""
-    count = len(found.ranks)
+    count, most = len(found.ranks), max(map(max, found.wait_ns))
     cell = min(_CELL_PX, max(_MOST_PX // count, _LEAST_CELL_PX))
     names = [f"rank {rank}" for rank in found.ranks]
     hover = [
@@ -84,7 +84,7 @@ def waiting_figure(found: Waits) -> go.Figure:
     drawn = go.Heatmap(
         x=names, y=names, z=found.wait_ns, hovertext=hover, hoverinfo="text",
         colorscale=charts.heat_scale(), showscale=count > _MOST_NUMBERED, xgap=2, ygap=2, zmin=0,
-        colorbar={"title": {"text": "waited"}, "thickness": 12, **_bar_ticks(found)},
+        colorbar={"title": {"text": "waited"}, "thickness": 12, **charts.time_axis(most, 4)},
     )  # fmt: skip
     numbers = [_numbers(found, names)] if count <= _MOST_NUMBERED else []
     return charts.figure(
@@ -115,9 +115,3 @@ def _numbers(found: Waits, names: list[str]) -> Any:
             "size": 12.5,
         },
     )  # fmt: skip
-
-
-def _bar_ticks(found: Waits) -> dict[str, object]:
-    most = max(map(max, found.wait_ns))
-    axis = charts.time_axis(most, 4)
-    return {"tickmode": "array", "tickvals": axis["tickvals"], "ticktext": axis["ticktext"]}
