@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,10 @@ from hypothesis import settings
 settings.register_profile("here", deadline=None)
 settings.register_profile("gate", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("gate" if os.environ.get("CI") else "here")
+
+# What a shell starts in the background ignores interrupts, and so would what tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test may read what another one, or a developer, left in the user's cache.
 os.environ["COMMSCOPE_NO_CACHE"] = "1"
