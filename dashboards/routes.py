@@ -6,13 +6,15 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any, cast
 
 import flask
 
 from commscope.dashboards.data.checks import require
+from commscope.dashboards.data.moments import Aim
 from commscope.dashboards.data.searching import match_dict
-from commscope.dashboards.data.view import MOST_LANES, MOST_TEXT, Moves, RunView
+from commscope.dashboards.data.view import MOST_LANES, MOST_NS, MOST_TEXT, Moves, RunView
 from commscope.dashboards.data.wire import VERSION, Answer, encode
 from commscope.errors import UsageError
 
@@ -33,6 +35,7 @@ def register(server: flask.Flask, runs: Sequence[RunView]) -> None:
         "lod": _lod,
         "names": _names,
         "next": _next,
+        "near": _near,
         "search": _search,
         "export": _export,
     }
@@ -76,6 +79,14 @@ def _next(runs: Sequence[RunView]) -> flask.Response:
         None if lane < 0 else lane,
     )  # fmt: skip
     return _json({"t0": found[0], "t1": found[1]} if found else {"t0": None, "t1": None})
+
+
+def _near(runs: Sequence[RunView]) -> flask.Response:
+    """What a click in a lane is meant for, where it hit no rectangle."""
+    below, hidden = _integer("below", MOST_NS), _integers("hide", MOST_NAMES)
+    aim = Aim(_integer("t"), _integer("slack"), below, hidden)
+    found = _run(runs).near(_integer("lane"), aim)
+    return _json({"near": asdict(found) if found else None})
 
 
 def _search(runs: Sequence[RunView]) -> flask.Response:

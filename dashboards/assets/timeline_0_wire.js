@@ -66,16 +66,23 @@
     return low;
   };
 
-  // The rectangle at a time and a depth row (any row where null), within a tolerance; -1 if none.
-  cs.rectangleAt = function (lane, t, row, slack) {
+  // How far a time is from a range; nothing where the range covers it.
+  cs.away = (t, t0, t1) => Math.max(t0 - t, t - t1, 0);
+
+  // The rectangle at a time and a depth row (any row where null), else the nearest within a
+  // tolerance; -1 if none. Deeper rows than are drawn lie in the last.
+  cs.rectangleAt = function (lane, t, row, slack, last) {
     const time = t - lane.t0;
     const ends = latestEnds(lane);
-    for (let i = cs.firstAfter(lane, time + slack) - 1; i >= 0; i--) {
-      if (ends[i] < time - slack) return -1;
-      const isHere = lane.start[i] + lane.dur[i] >= time - slack;
-      if (isHere && (row === null || lane.row[i] === row)) return i;
+    let found = -1;
+    let least = Infinity;
+    for (let i = cs.firstAfter(lane, time + slack) - 1; i >= 0 && least > 0; i--) {
+      if (ends[i] < time - slack) break;
+      const away = cs.away(time, lane.start[i], lane.start[i] + lane.dur[i]);
+      const isHere = row === null || Math.min(lane.row[i], last) === row;
+      if (isHere && away <= slack && away < least) [found, least] = [i, away];
     }
-    return -1;
+    return found;
   };
 
   // The rectangles that touch a time range: [first, end).

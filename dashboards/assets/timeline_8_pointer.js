@@ -2,6 +2,7 @@
 (function (cs) {
   "use strict";
 
+  const NEAR = 3; // px: so far off a bar it is still meant
   const CLICK = 4; // px: less than this is no drag
   const EDGE = 7; // px on both sides of an edge of the minimap's window
   const ACROSS = 14; // px: a drag this far down is meant for some ranks only
@@ -36,7 +37,7 @@
     if (!lane) return { row, t, slice: null };
     const depth = area.depthOf(row);
     const line = Math.min(Math.max(Math.floor(((y - area.yOf(row)) / row.height) * depth), 0), depth - 1);
-    const i = cs.rectangleAt(lane, t, depth > 1 ? line : null, 2 / area.scale.perNs);
+    const i = cs.rectangleAt(lane, t, depth > 1 ? line : null, NEAR / area.scale.perNs, depth - 1);
     const isShown = i >= 0 && !engine.look.hidden.has(lane.cat[i]);
     return { row, t, lane, slice: isShown ? cs.slice(lane, i) : null };
   }
@@ -94,14 +95,41 @@
     else cs.toggleRow(engine, row);
   }
 
+  // What is narrower than a column is drawn as density: the server knows what it is.
+  async function pickNear(engine, { row, t, lane, slice }) {
+    const turn = (engine.turn += 1);
+    if (slice && cs.away(t, slice.t0, slice.t1) === 0) return engine.pick(slice, row, t);
+    const near = await narrowAt(engine, row, t, lane);
+    if (engine.turn !== turn) return undefined;
+    const isCloser = near && (!slice || cs.away(t, near.t0, near.t1) <= cs.away(t, slice.t0, slice.t1));
+    return engine.pick(isCloser ? near : slice, row, t);
+  }
+
+  async function narrowAt(engine, row, t, lane) {
+    const column = lane ? lane.column : 0;
+    const asked = {
+      lane: row.lane.id,
+      t: Math.round(t),
+      slack: Math.ceil(Math.max(NEAR / engine.area().scale.perNs, column)),
+    };
+    if (lane) asked.below = Math.ceil(column);
+    if (engine.state.hidden.length) asked.hide = engine.state.hidden.join(",");
+    try {
+      const { near } = await engine.store.json("near", asked);
+      return near && { ...near, lane: row.lane.id, cat: near.category };
+    } catch (error) {
+      engine.say(`What is here could not be read: ${error.message}`);
+      return null;
+    }
+  }
+
   function click(engine, point) {
     const zone = zoneOf(engine, point);
     if (zone === "labels") return clickLabels(engine, point);
     if (zone !== "lanes") return undefined;
     const found = hit(engine, point);
     if (found.row && found.row.kind === "group") return cs.toggleRow(engine, found.row);
-    if (found.row) return engine.pick(found.slice, found.row, found.t);
-    return engine.clear();
+    return found.row ? pickNear(engine, found) : engine.clear();
   }
 
   // Ranks that a drag from one height to another means; all that are shown if it hardly went down.

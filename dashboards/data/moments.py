@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+
 import numpy as np
 
 from commscope.columns import Int64
@@ -82,3 +85,64 @@ def _on_common(clock: RankClock, start: int, end: int) -> tuple[int, int]:
 def first_from(lane: Lane, own: int) -> Int64:
     """The events of a lane that begin exactly then, on the rank's own clock."""
     return lane.places(np.arange(lane.begun_before(own), lane.begun_before(own + 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """An event at or beside a time, as the timeline draws it; times are on the common clock."""
+
+    event: int
+    name: int
+    category: int
+    row: int
+    t0: int
+    t1: int
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a click is meant for: no further off than the slack, shorter than ``below``."""
+
+    t: int
+    slack: int
+    below: int
+    hidden: Collection[int] = ()  #: categories that are not drawn
+
+
+def nearest(lane: Lane, clock: RankClock, aim: Aim) -> Near | None:
+    """The event that covers a time, of several the shortest; else the closest."""
+    own = clock.own_time(aim.t)
+    place = lane.running(own - aim.slack, own + aim.slack + 1)
+    event = lane.places(place)
+    duration = lane.events.duration[event]
+    seen = (duration < aim.below) & ~np.isin(lane.events.category[event], list(aim.hidden))
+    place, event, duration = place[seen], event[seen], duration[seen]
+    if not len(place):
+        return None
+    start, end = lane.events.start[event], lane.events.ends(event)
+    away = np.maximum(np.maximum(start - own, own - end + 1), 0)
+    chosen = int(np.lexsort((duration, away))[0])
+    return _near(lane, clock, int(place[chosen]), int(event[chosen]))
+
+
+def between(lane: Lane, clock: RankClock, t0: int, t1: int) -> Near | None:
+    """The event that begins and ends at these times, to a ns; null where there is none."""
+    first, last = clock.own_time(t0 - 1), clock.own_time(t0 + 1)
+    place = np.arange(lane.begun_before(first), lane.begun_before(last + 1))
+    found = (
+        _near(lane, clock, at, int(lane.places(place[i : i + 1])[0]))
+        for i, at in enumerate(place.tolist())
+    )
+    return min(
+        (near for near in found if abs(near.t0 - t0) <= 1 and abs(near.t1 - t1) <= 1),
+        key=lambda near: abs(near.t0 - t0) + abs(near.t1 - t1),
+        default=None,
+    )
+
+
+def _near(lane: Lane, clock: RankClock, place: int, event: int) -> Near:
+    start, end = int(lane.events.start[event]), int(lane.events.ends(np.array([event]))[0])
+    return Near(
+        event, int(lane.events.name[event]), int(lane.events.category[event]),
+        int(lane.row[place]), *_on_common(clock, start, end),
+    )  # fmt: skip

@@ -21,7 +21,7 @@ from commscope.dashboards.data.instances import InstanceBook, InstanceDetails
 from commscope.dashboards.data.lanes import Lane
 from commscope.dashboards.data.layout import Layout, layout_of
 from commscope.dashboards.data.level_of_detail import LaneView, Window, lane_view, minimap
-from commscope.dashboards.data.moments import next_event, next_interval
+from commscope.dashboards.data.moments import Aim, Near, between, nearest, next_event, next_interval
 from commscope.dashboards.data.names import NameBook
 from commscope.dashboards.data.narrow import narrow
 from commscope.dashboards.data.searching import (
@@ -138,6 +138,20 @@ class RunView:
         index = self._index(rank)
         _require_time(t)
         return self.gaps.at(index, self.clocks[index], t)
+
+    def near(self, lane: int, aim: Aim) -> Near | None:
+        """The event of a lane that a click is meant for; null where none is near."""
+        chosen = self.lane(lane)
+        _require_time(aim.t)
+        require(0 <= aim.slack <= MOST_NS, f"slack {aim.slack}: from 0 to 2^53 ns")
+        return nearest(chosen, self.clocks[chosen.rank], aim)
+
+    def between(self, lane: int, t0: int, t1: int) -> Near | None:
+        """The event of a lane that begins and ends then; null where there is none."""
+        chosen = self.lane(lane)
+        _require_time(t0)
+        _require_time(t1)
+        return between(chosen, self.clocks[chosen.rank], t0, t1)
 
     def select(self, t0: int, t1: int, ranks: Sequence[int]) -> Selection:
         """What ranks did in a window; all of them, where none is given."""

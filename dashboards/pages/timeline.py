@@ -166,7 +166,8 @@ def _of_click(
 ) -> tuple[list[Component], dict[str, Any] | None, dict[str, Any] | None]:
     run = app_data.runs[number]
     if told["event"] is None:
-        gap = run.view.gap_at(int(told["rank"]), int(told["t"]))
+        is_exposed = told["kind"] == "exposed"
+        gap = run.view.gap_at(int(told["rank"]), int(told["t"])) if is_exposed else None
         return (drawer.of_gap(gap) if gap else drawer.of_nothing()), None, None
     event = run.view.event(int(told["lane"]), int(told["event"]))
     if event.kind == "steps":

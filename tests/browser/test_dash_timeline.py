@@ -204,6 +204,21 @@ def test_a_collective_is_shown_over_all_ranks(tab):
     tab.wait(lambda: f"inst={number}" in tab.page.url, "the collective in the address")
 
 
+def test_a_click_on_density_gives_the_kernel_that_is_drawn_there(tab):
+    """Of the whole run nearly all kernels are narrower than a column."""
+    tab.open()
+    lane = next(of for of in tab.views[0].lanes if (of.kind, of.rank) == ("compute", 0))
+    for event in range(5, len(lane), len(lane) // 4):
+        told = tab.views[0].event(lane.id, event)
+        tab.page.mouse.click(*tab.at(0, "compute", told.start + told.dur / 2))
+        tab.wait(lambda: tab.engine("e.overlays.focus !== null"), "the kernel in focus")
+        focus = tab.engine("e.overlays.focus")
+        assert focus["lane"] == lane.id
+        assert abs(focus["t0"] - told.start) < 400_000
+        assert tab.drawer("kind").startswith(tab.views[0].event(lane.id, focus["event"]).name)
+        tab.page.keyboard.press("Escape")
+
+
 def test_a_click_on_an_exposure_tells_why(tab):
     tab.open()
     tab.page.mouse.click(*tab.at(0, "exposed", 25e6))

@@ -13,6 +13,7 @@ from support import ROOT
 
 from commscope.columns import int64
 from commscope.dashboards.data.lanes import Lane
+from commscope.dashboards.data.moments import Aim
 from commscope.errors import UsageError
 
 
@@ -246,3 +247,32 @@ def test_names_leave_harmless_and_short(tmp_path: Path) -> None:
 def test_what_does_not_exist_is_said(call, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         call(straggler().view)
+
+
+@pytest.mark.parametrize("run", [straggler, simulated], ids=["one host", "four hosts"])
+@pytest.mark.parametrize("kind", ["steps", "compute", "communication", "exposed"])
+def test_near_a_time_is_what_covers_it_or_else_is_closest(run, kind: str) -> None:
+    view = run().view
+    lane, clock, slack = lane_of_kind(run(), kind), view.clocks[0], 50_000
+    starts, ends = lane.events.start, lane.events.ends(np.arange(len(lane)))
+    for t in np.linspace(view.layout.t0, view.layout.t1, 300).astype(int).tolist():
+        own = clock.own_time(t)
+        away = np.maximum(np.maximum(starts - own, own - ends + 1), 0)
+        found = view.near(lane.id, Aim(t, slack, 2**53))
+        if found is None:
+            assert away.min() > slack
+        else:
+            assert away[found.event] == away.min() <= slack
+
+
+def test_an_event_is_found_again_by_its_times() -> None:
+    view = straggler().view
+    for kind in ("steps", "compute", "exposed", "thread"):
+        lane = lane_of_kind(straggler(), kind)
+        for event in range(0, len(lane), max(len(lane) // 20, 1)):
+            told = view.event(lane.id, event)
+            found = view.between(lane.id, told.start, told.start + told.dur)
+            assert found is not None
+            again = view.event(lane.id, found.event)
+            assert (again.start, again.dur) == (told.start, told.dur)
+    assert view.between(lane.id, told.start, told.start + told.dur + 10) is None

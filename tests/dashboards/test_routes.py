@@ -101,6 +101,20 @@ def test_next(get: Get) -> None:
         assert get("next", **query).status_code == 400
 
 
+def test_what_is_near_a_click(get: Get) -> None:
+    view = straggler().view
+    lane = next(of for of in view.lanes if (of.kind, of.rank) == ("compute", 0))
+    event = view.event(lane.id, 40)
+    asked = {"lane": lane.id, "t": event.start, "slack": 0}
+    found = get("near", **asked).json["near"]
+    assert (found["event"], found["t0"]) == (40, event.start)
+    assert found["t1"] - found["t0"] == event.dur
+    assert get("near", **asked, below=event.dur).json["near"] is None
+    assert get("near", **asked, hide=found["category"]).json["near"] is None
+    for bad in ({"lane": 999}, {"slack": -1}, {"t": "now"}, {"below": "x"}):
+        assert get("near", **{**asked, **bad}).status_code == 400
+
+
 def test_search(get: Get) -> None:
     found = get("search", q="nccl").json
     wanted = straggler().view.matches("nccl")
@@ -121,7 +135,7 @@ def test_export_is_a_file(get: Get) -> None:
     assert get("export", t0=0, t1=10**7, ranks="9", kind="csv").status_code == 400
 
 
-@pytest.mark.parametrize("name", ["lod", "names", "next", "search", "export"])
+@pytest.mark.parametrize("name", ["lod", "names", "next", "near", "search", "export"])
 def test_only_reading(name: str) -> None:
     server = flask.Flask("test")
     register(server, [straggler().view])
