@@ -12,11 +12,11 @@ class Timeline(Component):
 
     Times are whole ns since the run's origin. It tells ``viewport`` (t0, t1), ``view`` (which lanes
     and ranks are shown), ``query``, ``selection`` (t0, t1, ranks) and ``picked`` (lane, event,
-    rank, t, kind); each ``n`` counts, so that the same thing twice is told twice. It shows what it
-    is given: ``layout``, ``palette`` (category name to its colour in each theme), ``present``
-    (categories of the legend), ``goto`` (t0, t1, rank, n), ``instance`` (number, members,
-    last_arrival, straggler), ``flow`` (from and to). It takes ``room`` of the window's height at
-    most, and its data from the routes below ``base``.
+    rank, t, kind, and t0, t1 of the event); each ``n`` counts, so that the same thing twice is told
+    twice. It shows what it is given: ``layout``, ``palette`` (category name to its colour in each
+    theme), ``present`` (categories of the legend), ``goto`` (t0, t1, rank, n), ``instance``
+    (number, members, last_arrival, straggler), ``flow`` (from and to). It takes ``room`` of the
+    window's height at most, and its data from the routes below ``base``.
     """
 
     # Dash reads these of the class: lists, as those of its own components.

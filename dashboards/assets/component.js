@@ -2,7 +2,7 @@
 (function (cs) {
   "use strict";
 
-  const INTO = ["run", "base", "layout", "palette", "present", "viewport", "view", "query", "room"];
+  const INTO = ["run", "base", "layout", "palette", "present", "viewport", "view", "query", "room", "picked"];
 
   cs.Timeline = function (props) {
     const { React } = window;

@@ -46,20 +46,29 @@
     if (x1 < area.left || x0 > area.right) return;
     const chosen = new Set(selection.ranks);
     context.fillStyle = colours.link;
-    context.globalAlpha = 0.16;
-    for (const [rank, block] of blocksOf(area)) {
-      if (!chosen.size || chosen.has(rank)) {
-        context.fillRect(x0, block.top - 2, Math.max(x1 - x0, 1), block.bottom - block.top + 4);
-      }
-    }
-    context.globalAlpha = 1;
     context.strokeStyle = colours.link;
     context.lineWidth = 1;
-    if (scale.x(selection.t0) >= area.left) line(context, Math.round(x0) + 0.5, area.top, area.bottom);
-    if (scale.x(selection.t1) <= area.right) line(context, Math.round(x1) - 0.5, area.top, area.bottom);
-    const text = cs.span(selection.t1 - selection.t0);
+    for (const [rank, block] of blocksOf(area)) {
+      if (chosen.size && !chosen.has(rank)) continue;
+      const [top, bottom] = [block.top - 2, block.bottom + 2];
+      context.globalAlpha = 0.16;
+      context.fillRect(x0, top, Math.max(x1 - x0, 1), bottom - top);
+      context.globalAlpha = 1;
+      if (scale.x(selection.t0) >= area.left) line(context, Math.round(x0) + 0.5, top, bottom);
+      if (scale.x(selection.t1) <= area.right) line(context, Math.round(x1) - 0.5, top, bottom);
+    }
+    const text = `${cs.span(selection.t1 - selection.t0)}, ${ranksIn(area.index, chosen)}`;
     pill(context, text, (x0 + x1) / 2, area.top + 2, area, colours.link, colours.paper);
   };
+
+  // Of which ranks a selection is, in words.
+  function ranksIn(index, chosen) {
+    const every = index.ranks.size;
+    if (!chosen.size || chosen.size === every) return every === 1 ? "the one rank" : `all ${every} ranks`;
+    const ranks = [...chosen].sort((one, other) => one - other);
+    const told = ranks.slice(0, 4).join(", ") + (ranks.length > 4 ? "\u2026" : "");
+    return ranks.length === 1 ? `rank ${told} only` : `ranks ${told} (${ranks.length} of ${every})`;
+  }
 
   cs.drawMarks = function (context, area, marks) {
     for (const mark of marks) {

@@ -36,6 +36,7 @@
       this.count = 0;
       this.turn = 0; // counts what was asked to be in focus: an answer to an earlier wish is late
       this.cursors = {}; // where the search for the next step, gap, slice or match goes on
+      this.resume(options.picked);
       this.frames = 0;
       this.moved = [-Infinity, 0]; // when the view last moved, and the time before
       this.store = new cs.Store({
@@ -50,7 +51,17 @@
       this.arrange();
       this.retheme();
       this.resize();
+      if (options.picked) this.scrollToRank(this.focusRank);
       if (this.text) this.countMatches();
+    }
+
+    // The event of the address is in focus from the start.
+    resume(picked) {
+      if (!picked) return;
+      this.overlays.focus = picked;
+      this.focusRow = picked.lane;
+      this.focusRank = picked.rank;
+      this.cursors.slice = picked;
     }
 
     build() {
@@ -359,11 +370,12 @@
       this.invalidate();
       const event = slice ? slice.event : null;
       const at = Math.round(slice ? Math.max(slice.t0, Math.min(t, slice.t1)) : t);
+      const times = slice ? { t0: Math.round(slice.t0), t1: Math.round(slice.t1) } : {};
       this.tell({
         selection: null,
         instance: null,
         flow: null,
-        picked: { lane: row.lane.id, event, rank: row.rank, t: at, kind: row.lane.kind, n: ++this.count },
+        picked: { lane: row.lane.id, event, rank: row.rank, t: at, kind: row.lane.kind, ...times, n: ++this.count },
       });
       if (slice) this.announce(this.describe(slice, row));
     }

@@ -5,7 +5,6 @@
   const NEAR = 3; // px: so far off a bar it is still meant
   const CLICK = 4; // px: less than this is no drag
   const EDGE = 7; // px on both sides of an edge of the minimap's window
-  const ACROSS = 14; // px: a drag this far down is meant for some ranks only
   const LINE = 32; // px a line, where a wheel counts lines
 
   const at = (engine, event) => {
@@ -83,7 +82,7 @@
     engine.overlays.hover = found.slice;
     engine.hovered = found;
     tell(engine, found.row && found.row.kind === "lane" ? wordsFor(engine, found) : [], point);
-    engine.canvas.style.cursor = { labels: "pointer", minimap: "ew-resize", ruler: "grab", lanes: found.slice ? "pointer" : "crosshair" }[zone] || "default";
+    engine.canvas.style.cursor = { labels: "pointer", minimap: "ew-resize", ruler: "col-resize", lanes: found.slice ? "pointer" : "crosshair" }[zone] || "default";
     engine.invalidate();
   }
 
@@ -132,14 +131,15 @@
     return found.row ? pickNear(engine, found) : engine.clear();
   }
 
-  // Ranks that a drag from one height to another means; all that are shown if it hardly went down.
+  const ranksIn = (rows) => [...new Set(rows.filter((row) => row.kind === "lane").map((row) => row.rank))];
+
+  // Ranks that a drag from one height to another crosses; all that are shown, if none.
   function ranksBetween(engine, y0, y1) {
     const [top, bottom] = [Math.min(y0, y1), Math.max(y0, y1)];
     const area = engine.area();
     const rows = engine.rows.filter((row) => row.kind === "lane");
     const touched = rows.filter((row) => area.yOf(row) <= bottom && area.yOf(row) + row.height >= top);
-    const meant = bottom - top < ACROSS ? rows : touched;
-    return [...new Set(meant.map((row) => row.rank))];
+    return ranksIn(touched.length ? touched : rows);
   }
 
   function dragMinimap(engine, start) {
@@ -169,7 +169,8 @@
     };
   }
 
-  function dragSelect(engine, start) {
+  // A stretch of the ranks that the drag crosses; of all that are shown, where it is on the ruler.
+  function dragSelect(engine, start, zone) {
     const range = (x) => {
       const { scale, left, right } = engine.area();
       const [from, to] = [start.x, Math.min(Math.max(x, left), right)];
@@ -177,7 +178,7 @@
     };
     const drag = ({ x, y }) => {
       const [t0, t1] = range(x);
-      engine.overlays.selection = { t0, t1: Math.max(t1, t0 + 1), ranks: ranksBetween(engine, start.y, y) };
+      engine.overlays.selection = { t0, t1: Math.max(t1, t0 + 1), ranks: zone === "ruler" ? ranksIn(engine.rows) : ranksBetween(engine, start.y, y) };
       engine.invalidate();
     };
     drag.end = () => engine.select(engine.overlays.selection);
@@ -194,9 +195,9 @@
     const zone = zoneOf(engine, point);
     if (zone === "minimap") return dragMinimap(engine, point);
     if (zone === "scroll") return dragScroll(engine, point);
-    if (zone === "ruler" || (zone === "lanes" && (event.shiftKey || event.button === 1))) return dragPan(engine, point);
-    if (event.pointerType === "touch") return dragPan(engine, point);
-    return zone === "lanes" ? dragSelect(engine, point) : null;
+    if (zone !== "ruler" && zone !== "lanes") return null;
+    const isPan = event.shiftKey || event.button === 1 || event.pointerType === "touch";
+    return isPan ? dragPan(engine, point) : dragSelect(engine, point, zone);
   }
 
   // Two fingers: what lay below them stays below them.

@@ -2,15 +2,37 @@
 (function () {
   "use strict";
 
-  const MOST_LANES = 200; // an address is no place for more
+  const MOST_LISTED = 200; // an address is no place for more
 
   function selectionOf(selection) {
     return selection ? `${Math.round(selection.t0)}-${Math.round(selection.t1)}` : "";
   }
 
+  const listOf = (values) => (values || []).slice(0, MOST_LISTED).join(",");
+  const nameOf = (layout, id) => layout.categories.find((each) => each.id === id).name;
+
+  // The ranks of a selection, where it is not of all.
+  function selectedRanks(selection, layout) {
+    const ranks = (selection && selection.ranks) || [];
+    return ranks.length === layout.ranks.length ? "" : listOf(ranks);
+  }
+
+  // An event by its rank, its lane (the kind, or a number where there may be several) and its times.
+  function eventOf(picked) {
+    if (!picked || picked.event === null) return "";
+    const { rank, lane, kind, t0, t1 } = picked;
+    return `${rank}.${kind === "stream" || kind === "thread" ? lane : kind}.${t0}-${t1}`;
+  }
+
+  // How ranks are grouped, where it is not as they are at first.
+  function groupsOf(by, layout) {
+    const first = window.commscope_timeline.firstView(layout).by;
+    return by === undefined || by === first ? "" : by || "none";
+  }
+
   window.dash_clientside = window.dash_clientside || {};
   window.dash_clientside.commscope_timeline = {
-    link: function (viewport, selection, view, query, instance, layout) {
+    link: function (viewport, selection, view, query, instance, picked, layout) {
       const whole = layout || {};
       const isWhole = !viewport || (viewport.t0 <= whole.t0 && viewport.t1 >= whole.t1);
       const state = view || {};
@@ -19,13 +41,20 @@
         t0: isWhole ? "" : String(viewport.t0),
         t1: isWhole ? "" : String(viewport.t1),
         sel: selectionOf(selection),
-        ranks: (state.ranks || []).join(","),
+        selranks: selectedRanks(selection, whole),
+        at: eventOf(picked),
+        ranks: listOf(state.ranks),
         q: query || "",
         inst: instance ? String(instance.number) : "",
-        lanes: (state.expanded || []).slice(0, MOST_LANES).join(","),
+        lanes: listOf(state.expanded),
+        pin: listOf(state.pinned),
+        fold: listOf(state.collapsed),
+        hide: listOf((state.hidden || []).map((id) => nameOf(whole, id))),
+        by: groupsOf(state.by, whole),
+        open: listOf(state.open),
       };
       const asked = new URLSearchParams(Object.entries(parts).filter(([, value]) => value !== ""));
-      const words = String(asked).replaceAll("%2C", ",");
+      const words = String(asked).replaceAll("%2C", ",").replaceAll("%3A", ":");
       const address = window.location.pathname + (words ? `?${words}` : "");
       if (/\/timeline\/?$/.test(window.location.pathname)) window.history.replaceState(window.history.state, "", address);
       return address;

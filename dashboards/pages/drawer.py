@@ -31,6 +31,7 @@ from commscope.report.html.tables import (
     words,
 )
 from commscope.units import percent, size, span
+from commscope.wording import rank_spans
 
 TO_INSTANCE = "timeline-instance"
 _HINT = (
@@ -54,10 +55,18 @@ def of_nothing() -> list[Component]:
     return [html.P("Nothing runs here. " + _HINT, className="note")]
 
 
-def of_selection(selection: Selection, run: int, prefix: str) -> list[Component]:
-    """What ranks did in a range, which kernels took the time, and the range as files."""
-    title = f"{span(selection.t1 - selection.t0)} selected"
+def of_selection(selection: Selection, of: int, run: int, prefix: str) -> list[Component]:
+    """What ranks did in a range (of so many), which kernels took the time, and it as files."""
+    title = f"{span(selection.t1 - selection.t0)} selected, {_chosen(selection, of)}"
     return _window(title, selection, run, prefix)
+
+
+def _chosen(selection: Selection, of: int) -> str:
+    """Which ranks are counted."""
+    ranks = [part.rank for part in selection.ranks]
+    if len(ranks) == of:
+        return "the one rank" if of == 1 else f"all {of:,} ranks"
+    return f"{rank_spans(ranks)} {'only' if len(ranks) == 1 else f'({len(ranks):,} of {of:,})'}"
 
 
 def of_step(step: EventDetails, selection: Selection, run: int, prefix: str) -> list[Component]:

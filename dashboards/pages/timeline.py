@@ -22,24 +22,20 @@ from commscope.dashboards.urlstate import UrlState
 PATH, TITLE = "/timeline", "Timeline"
 _ID, _DRAWER, _RUN, _LINK = "timeline", "timeline-drawer", "timeline-run", "timeline-link"
 _Told = Mapping[str, Any]
+#: The drawer, the collective to draw over all ranks, and the arrow.
+_Shown = tuple[list[Component], "dict[str, Any] | None", "dict[str, Any] | None"]
 
 
 def layout(app_data: AppData, state: UrlState) -> Component:
     """The page as the address asks for it; raises UsageError where the run has no such thing."""
-    run = app_data.runs[state.run]
-    asked = wanted(state, run.view)
-    instance = None if asked.instance is None else run.view.instance(asked.instance)
+    asked = wanted(state, app_data.runs[state.run].view)
+    parts, instance, flow = _first(app_data, state.run, asked)
     told: Any = {"aria-label": "Details", "aria-live": "polite"}
     return html.Div(
         [
             html.H1(TITLE, className="aside"),
-            _timeline(app_data, state.run, asked, instance),
-            html.Section(
-                _first(app_data, state.run, asked, instance),
-                id=_DRAWER,
-                className="cs-drawer",
-                **told,
-            ),
+            _timeline(app_data, state.run, asked, instance=instance, flow=flow),
+            html.Section(parts, id=_DRAWER, className="cs-drawer", **told),
             dcc.Store(id=_RUN, data=state.run),
             dcc.Store(id=_LINK),
         ],
@@ -47,22 +43,33 @@ def layout(app_data: AppData, state: UrlState) -> Component:
     )
 
 
-def _timeline(
-    app_data: AppData, number: int, asked: Wanted, instance: InstanceDetails | None
-) -> Timeline:
-    view = app_data.runs[number].view
-    selection = None if asked.selection is None else asdict(asked.selection)
-    state = {"ranks": list(asked.ranks), "expanded": list(asked.lanes)}
+def _timeline(app_data: AppData, number: int, asked: Wanted, **drawn: Any) -> Timeline:
     return timeline_of(
         app_data,
         number,
         id=_ID,
-        viewport=_viewport(asked, instance),
-        selection=selection and {**selection, "ranks": list(asked.ranks or view.ranks), "n": 0},
-        view={name: of for name, of in state.items() if of} or None,
+        viewport=_viewport(asked, drawn["instance"]),
+        selection=_selected(app_data.runs[number], asked),
+        picked=_picked(asked),
+        view=asked.shown.to_dict() or None,
         query=asked.query,
-        instance=None if instance is None else overlay(instance),
+        **drawn,
     )
+
+
+def _selected(run: LoadedRun, asked: Wanted) -> dict[str, Any] | None:
+    """The selection of the address; as nothing was told yet, it is number 0."""
+    if asked.selection is None:
+        return None
+    ranks = asked.selected or asked.shown.ranks or run.view.ranks
+    return {**asdict(asked.selection), "ranks": list(ranks), "n": 0}
+
+
+def _picked(asked: Wanted) -> dict[str, Any] | None:
+    """The click of the address, where it has no selection and no other collective."""
+    if asked.clicked is None or asked.selection is not None:
+        return None
+    return {**asdict(asked.clicked), "t": asked.clicked.t0, "n": 0}
 
 
 def timeline_of(app_data: AppData, number: int, **properties: Any) -> Timeline:
@@ -78,13 +85,13 @@ def timeline_of(app_data: AppData, number: int, **properties: Any) -> Timeline:
     )
 
 
-def _viewport(asked: Wanted, instance: InstanceDetails | None) -> dict[str, int] | None:
+def _viewport(asked: Wanted, instance: _Told | None) -> dict[str, int] | None:
     """What is shown first: a collective with as much around it, where nothing else is said."""
     if asked.viewport is not None:
         return asdict(asked.viewport)
-    if instance is None:
+    if instance is None or asked.instance is None:
         return None
-    place = place_of(instance)
+    place = _place_of(instance)
     around = place["t1"] - place["t0"]
     return {"t0": place["t0"] - around, "t1": place["t1"] + around}
 
@@ -94,18 +101,14 @@ def present(run: LoadedRun) -> list[int]:
     return sorted({category for lane in run.view.lanes for category in lane.covered})
 
 
-def _first(
-    app_data: AppData, number: int, asked: Wanted, instance: InstanceDetails | None
-) -> list[Component]:
-    """The drawer before anything was clicked."""
+def _first(app_data: AppData, number: int, asked: Wanted) -> _Shown:
+    """The drawer before anything was clicked, the collective and the arrow."""
     run = app_data.runs[number]
-    if instance is not None:
-        return drawer.of_instance(instance)
-    if asked.selection is None:
-        return drawer.of_run(run)
-    ranks = asked.ranks or run.view.ranks
-    selection = run.view.select(asked.selection.t0, asked.selection.t1, ranks)
-    return drawer.of_selection(selection, number, app_data.prefix)
+    made = shown(app_data, number, _picked(asked), _selected(run, asked))
+    if asked.instance is None or (made[1] or {}).get("number") == asked.instance:
+        return made
+    instance = run.view.instance(asked.instance)
+    return drawer.of_instance(instance), overlay(instance), None
 
 
 def overlay(instance: InstanceDetails) -> dict[str, Any]:
@@ -146,9 +149,7 @@ def latest(picked: _Told | None, selection: _Told | None) -> tuple[str, _Told | 
     return ("picked", picked) if counts[0] > counts[1] else ("selection", selection)
 
 
-def shown(
-    app_data: AppData, number: int, picked: _Told | None, selection: _Told | None
-) -> tuple[list[Component], dict[str, Any] | None, dict[str, Any] | None]:
+def shown(app_data: AppData, number: int, picked: _Told | None, selection: _Told | None) -> _Shown:
     """The drawer, the collective to draw over all ranks, and the arrow."""
     run = app_data.runs[number]
     what, told = latest(picked, selection)
@@ -157,13 +158,12 @@ def shown(
     if what == "selection":
         t0, t1 = int(told["t0"]), int(told["t1"])
         found = run.view.select(t0, t1, told["ranks"] or run.view.ranks)
-        return drawer.of_selection(found, number, app_data.prefix), None, None
+        parts = drawer.of_selection(found, len(run.view.ranks), number, app_data.prefix)
+        return parts, None, None
     return _of_click(app_data, number, told)
 
 
-def _of_click(
-    app_data: AppData, number: int, told: _Told
-) -> tuple[list[Component], dict[str, Any] | None, dict[str, Any] | None]:
+def _of_click(app_data: AppData, number: int, told: _Told) -> _Shown:
     run = app_data.runs[number]
     if told["event"] is None:
         is_exposed = told["kind"] == "exposed"
@@ -208,7 +208,8 @@ def register(app: Dash, app_data: AppData) -> None:
         if not any(clicks):
             raise PreventUpdate
         instance = app_data.runs[run].view.instance(int(ctx.triggered_id["number"]))
-        return drawer.of_instance(instance), overlay(instance), place_of(instance)
+        drawn = overlay(instance)
+        return drawer.of_instance(instance), drawn, _place_of(drawn)
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("commscope_timeline", "link"),
@@ -218,16 +219,17 @@ def register(app: Dash, app_data: AppData) -> None:
         Input(_ID, "view"),
         Input(_ID, "query"),
         Input(_ID, "instance"),
+        Input(_ID, "picked"),
         State(_ID, "layout"),
         prevent_initial_call=True,
     )
 
 
-def place_of(instance: InstanceDetails) -> dict[str, Any]:
+def _place_of(instance: _Told) -> dict[str, Any]:
     """From the first arrival to the last end."""
     return {
-        "t0": min(member.arrival for member in instance.members),
-        "t1": max(member.end for member in instance.members),
+        "t0": min(member["arrival"] for member in instance["members"]),
+        "t1": max(member["end"] for member in instance["members"]),
         "rank": None,
-        "n": instance.number,
+        "n": instance["number"],
     }

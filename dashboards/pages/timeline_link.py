@@ -5,14 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from commscope.dashboards.data import RunView
+from commscope.dashboards.data.categories import CATEGORIES
+from commscope.dashboards.data.layout import LaneOfLayout
 from commscope.dashboards.urlstate import UrlState
 from commscope.errors import UsageError
 from commscope.sanitize import shortened
 
 _RANGE = re.compile(r"(-?\d{1,16})-(-?\d{1,16})")
+_EVENT = re.compile(r"(\d{1,9})\.([a-z]+|\d{1,9})\.(-?\d{1,16})-(-?\d{1,16})")
 _MOST_QUERY = 200
+_Key = TypeVar("_Key", int, str)
+_NO_GROUPS = "none"
+_CATEGORIES = {category.name: category.id for category in CATEGORIES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,30 +31,110 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """How lanes are shown; ``by`` is null where the address does not say, else a kind of group."""
+
+    ranks: tuple[int, ...] = ()
+    expanded: tuple[int, ...] = ()  #: lanes whose streams or threads are shown
+    pinned: tuple[int, ...] = ()
+    collapsed: tuple[int, ...] = ()
+    hidden: tuple[int, ...] = ()  #: categories
+    by: str | None = None
+    open: tuple[str, ...] = ()  #: groups of which all ranks are shown
+
+    def to_dict(self) -> dict[str, Any]:
+        """What of it the address says, as the timeline has it."""
+        said = {name: list(of) for name in self.__slots__ if (of := getattr(self, name))}
+        said.pop("by", None)
+        return said if self.by is None else {**said, "by": self.by}
+
+
+@dataclass(frozen=True, slots=True)
+class Clicked:
+    """An event that was clicked: its lane, and its number there."""
+
+    lane: int
+    event: int
+    rank: int
+    kind: str
+    row: int
+    t0: int
+    t1: int
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """What is asked for; null and nothing where the address does not say."""
 
     viewport: Range | None = None
     selection: Range | None = None
-    ranks: tuple[int, ...] = ()
-    lanes: tuple[int, ...] = ()  #: whose streams or threads are shown
+    selected: tuple[int, ...] = ()  #: the ranks of the selection; all that are shown, if none
+    shown: Shown = Shown()
     query: str = ""
     instance: int | None = None
+    clicked: Clicked | None = None
 
 
 def wanted(state: UrlState, view: RunView) -> Wanted:
     """What an address asks for; raises UsageError where the run has no such thing."""
-    ranks, lanes = state.ranks("ranks"), state.ranks("lanes")
-    _require("rank", ranks, view.ranks)
-    _require("lane", lanes, range(1, len(view.lanes) + 1))
+    selected = state.ranks("selranks")
+    _require("rank", selected, view.ranks)
     return Wanted(
         _viewport(state),
         _selection(state),
-        ranks,
-        lanes,
+        selected,
+        _shown(state, view),
         shortened(state.values.get("q", ""), _MOST_QUERY),
         state.whole("inst"),
+        _clicked(state, view),
     )
+
+
+def _shown(state: UrlState, view: RunView) -> Shown:
+    ranks, lanes, pinned, folded = (state.ranks(of) for of in ("ranks", "lanes", "pin", "fold"))
+    _require("rank", (*ranks, *pinned, *folded), view.ranks)
+    _require("lane", lanes, range(1, len(view.lanes) + 1))
+    hidden, groups = _words(state, "hide"), _words(state, "open")
+    _require("kind of event", hidden, _CATEGORIES)
+    _require("group", groups, [group.id for group in view.layout.groups])
+    return Shown(
+        ranks, lanes, pinned, folded, tuple(_CATEGORIES[name] for name in hidden),
+        _by(state, view), groups,
+    )  # fmt: skip
+
+
+def _words(state: UrlState, name: str) -> tuple[str, ...]:
+    return tuple(word for word in state.values.get(name, "").split(",") if word)
+
+
+def _by(state: UrlState, view: RunView) -> str | None:
+    by = state.values.get("by")
+    if not by:
+        return None
+    _require("groups by", [by], {_NO_GROUPS, *(group.by for group in view.layout.groups)})
+    return "" if by == _NO_GROUPS else by
+
+
+def _clicked(state: UrlState, view: RunView) -> Clicked | None:
+    """The event of ``at=RANK.LANE.START-END``; the lane is its kind, or a number."""
+    text = state.values.get("at")
+    if not text:
+        return None
+    told = f"at={shortened(text, 60)} in the address"
+    found = _EVENT.fullmatch(text)
+    if found is None:
+        raise UsageError(f"{told} is not a rank, a lane and two times as 0.compute.5-9")
+    rank, word, t0, t1 = int(found[1]), found[2], int(found[3]), int(found[4])
+    lane = next((of for of in view.layout.lanes if of.rank == rank and word == _word(of)), None)
+    near = None if lane is None else view.between(lane.id, t0, t1)
+    if lane is None or near is None:
+        raise UsageError(f"{told}: the run has no such event")
+    return Clicked(lane.id, near.event, rank, lane.kind, near.row, near.t0, near.t1)
+
+
+def _word(lane: LaneOfLayout) -> str:
+    """What names a lane of a rank: its kind, where there is one of it only."""
+    return str(lane.id) if lane.kind in ("stream", "thread") else lane.kind
 
 
 def _viewport(state: UrlState) -> Range | None:
@@ -75,7 +162,8 @@ def _range(name: str, t0: int, t1: int) -> Range:
     return Range(t0, t1)
 
 
-def _require(what: str, asked: Iterable[int], there: Collection[int]) -> None:
-    for number in asked:
-        if number not in there:
-            raise UsageError(f"the address asks for {what} {number}, which this run has not")
+def _require(what: str, asked: Iterable[_Key], there: Collection[_Key]) -> None:
+    for each in asked:
+        if each not in there:
+            named = shortened(str(each), 40)
+            raise UsageError(f"the address asks for {what} {named}, which this run has not")

@@ -16,8 +16,9 @@ from commscope.dashboards.app_data import AppData, LoadedRun
 from commscope.dashboards.beside import Beside
 from commscope.dashboards.component import Timeline
 from commscope.dashboards.data import RunView
+from commscope.dashboards.data.categories import number_of
 from commscope.dashboards.pages import timeline
-from commscope.dashboards.pages.timeline_link import Range, Wanted, wanted
+from commscope.dashboards.pages.timeline_link import Range, Shown, Wanted, wanted
 from commscope.dashboards.theme import PALETTE
 from commscope.dashboards.urlstate import UrlState
 from commscope.errors import UsageError
@@ -65,7 +66,7 @@ def picked(data: AppData, kind: str, rank: int = 0) -> dict[str, object]:
     """A click on the longest event of a lane of a rank."""
     view = data.runs[0].view
     lane = next(of for of in view.layout.lanes if (of.kind, of.rank) == (kind, rank))
-    (shown,) = view.query(view.layout.t0, view.layout.t1, 500, [lane.id])
+    (shown,) = view.query(view.layout.t0, view.layout.t1, 16_000, [lane.id])
     event = int(shown.event[shown.duration.argmax()])
     start = view.event(lane.id, event).start
     return {"lane": lane.id, "event": event, "rank": rank, "t": start, "kind": kind, "n": 2}
@@ -93,10 +94,39 @@ def test_every_category_has_a_colour(data):
 
 
 def test_an_address_is_read(data):
-    asked = address(t0="-5", t1="9", sel="-3-7", ranks="1,0", lanes="2", q="gemm", inst="4")
-    expected = Wanted(Range(-5, 9), Range(-3, 7), (1, 0), (2,), "gemm", 4)
+    asked = address(
+        t0="-5", t1="9", sel="-3-7", selranks="1", ranks="1,0", lanes="2", q="gemm", inst="4",
+        pin="1", fold="0", hide="gemm,copy", by="host", open="host:0",
+    )  # fmt: skip
+    hidden = (number_of("gemm"), number_of("copy"))
+    shown = Shown((1, 0), (2,), (1,), (0,), hidden, "host", ("host:0",))
+    expected = Wanted(Range(-5, 9), Range(-3, 7), (1,), shown, "gemm", 4)
     assert wanted(asked, data.runs[0].view) == expected
     assert wanted(address(), data.runs[0].view) == Wanted()
+    assert wanted(address(by="none"), data.runs[0].view).shown.to_dict() == {"by": ""}
+
+
+@pytest.mark.parametrize("kind", ["steps", "compute", "exposed", "thread"])
+def test_an_address_leads_to_the_event_that_was_clicked(data, kind):
+    view = data.runs[0].view
+    click = picked(data, kind, rank=1)
+    event = view.event(click["lane"], click["event"])
+    lane = click["lane"] if kind == "thread" else kind
+    at = f"1.{lane}.{event.start}-{event.start + event.dur}"
+    page = timeline.layout(data, address(at=at))
+    (component,) = found(page, Timeline)
+    given = component.to_plotly_json()["props"]["picked"]
+    assert (given["lane"], given["rank"], given["n"]) == (click["lane"], 1, 0)
+    assert text(timeline.shown(data, 0, click, None)[0]) in text(page)
+
+
+def test_an_address_keeps_the_ranks_that_were_selected(data):
+    page = timeline.layout(data, address(sel="45000000-50000000", selranks="0"))
+    (component,) = found(page, Timeline)
+    assert component.to_plotly_json()["props"]["selection"]["ranks"] == [0]
+    assert "5.00 ms selected, rank 0 only" in text(page)
+    page = timeline.layout(data, address(sel="45000000-50000000"))
+    assert "5.00 ms selected, all 2 ranks" in text(page)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +139,14 @@ def test_an_address_is_read(data):
         ({"sel": "9-5"}, "5 is not after 9"),
         ({"ranks": "2"}, "asks for rank 2"),
         ({"lanes": "0"}, "asks for lane 0"),
+        ({"pin": "2"}, "asks for rank 2"),
+        ({"selranks": "2"}, "asks for rank 2"),
+        ({"hide": "x"}, "asks for kind of event x"),
+        ({"by": "dp"}, "asks for groups by dp"),
+        ({"open": "y"}, "asks for group y"),
+        ({"at": "0.compute.5"}, "is not a rank, a lane and two times"),
+        ({"at": "0.compute.5-6"}, "has no such event"),
+        ({"at": "7.compute.5-6"}, "has no such event"),
     ],
 )
 def test_an_address_that_cannot_be_is_refused(data, values, says):
