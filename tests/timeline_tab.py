@@ -40,8 +40,8 @@ ROWS_OF_MANY = """view => {
     kinds.forEach((kind, i) => lanes.push({ id: ids[i], rank, kind, depth: 1, parent: null }));
     ranks.push({ rank, lanes: ids });
   }
-  const host = (id, from) => ({ id, label: id, by: "host", best: from + 1, median: from + 9,
-    worst: from + 5, ranks: Array.from({ length: 32 }, (_, i) => from + i) });
+  const host = (id, from) => ({ id, label: id, by: "host", least: from + 1, median: from + 9,
+    most: from + 5, ranks: Array.from({ length: 32 }, (_, i) => from + i) });
   const layout = { ranks, lanes, groups: [host("a", 0), host("b", 32)] };
   const state = { ...cs.firstView(layout), ...view };
   const rows = cs.rowsOf(layout, cs.indexOf(layout), state).rows.filter(row => row.kind === "lane");

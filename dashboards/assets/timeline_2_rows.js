@@ -75,11 +75,13 @@
     return groups;
   }
 
-  // The ranks a closed group shows, best first, each with why.
+  const EXTREMES = [["least", "least exposed"], ["median", "median"], ["most", "most exposed"]];
+
+  // The ranks a closed group shows, the least exposed first (often the one that others wait for).
   function chosen(group) {
     const found = [];
-    for (const why of ["best", "median", "worst"]) {
-      const rank = group[why];
+    for (const [which, why] of EXTREMES) {
+      const rank = group[which];
       if (group.ranks.includes(rank) && !found.some((each) => each.rank === rank)) {
         found.push({ rank, why });
       }

@@ -100,10 +100,11 @@
     context.stroke();
   }
 
-  function rankNote(found, why) {
+  // Lines below the name of a rank.
+  function rankNotes(found, why) {
     const share = found.exposed_share;
-    if (share === null || share === undefined) return why;
-    return why ? `${why}, ${(100 * share).toFixed(1)} %` : `${Math.round(100 * share)} % exposed`;
+    if (share === null || share === undefined) return [why];
+    return why ? [why, `${(100 * share).toFixed(1)} %`] : [`${Math.round(100 * share)} % exposed`];
   }
 
   function drawRankHead(context, frame, row, y) {
@@ -114,10 +115,10 @@
     text(context, within(context, found.label || `rank ${row.rank}`, TEXT.rank, 72), 20, middle, TEXT.rank, colours.ink);
     const isPinned = state.pinned.includes(row.rank);
     if (isPinned || frame.hoverRank === row.rank) pin(context, 94, middle, isPinned, colours.dim);
-    const note = rankNote(found, row.head.why);
-    if (!row.head.collapsed && note) {
-      text(context, within(context, note, TEXT.note, 84), 20, middle + 14, TEXT.note, colours.dim);
-    }
+    if (row.head.collapsed) return;
+    rankNotes(found, row.head.why).forEach((note, i) =>
+      text(context, within(context, note, TEXT.note, 84), 20, middle + 14 + 13 * i, TEXT.note, colours.dim)
+    );
   }
 
   function drawGroupHead(context, frame, row, y) {
@@ -132,7 +133,7 @@
     text(context, label, 20, middle, TEXT.rank, colours.ink);
     if (!group.open) {
       const x = Math.max(area.left + 4, 36 + context.measureText(label).width);
-      const words = "best, median and worst rank by exposed communication; click to show all";
+      const words = "the ranks with least, median and most exposed communication; click to show all";
       text(context, words, x, middle, TEXT.note, colours.dim);
     }
   }

@@ -3,6 +3,7 @@
   "use strict";
 
   const STEP_PAD = 0.04;
+  const FOCUS_PAD = 0.1;
   const GAP_PAD = 1.5;
   const SLICE_SHARE = 0.002; // of the view: a slice that is narrower than this is zoomed to
 
@@ -143,14 +144,14 @@
     await focusAt(engine, row, found, turn);
   };
 
-  // First to where it is seen whole, then until it fills the view.
+  // First what is selected; the whole run where it fills the view already, or nothing is.
   cs.focusView = function (engine) {
-    const { focus, selection } = engine.overlays;
-    const range = focus || selection;
+    const range = engine.overlays.focus || engine.overlays.selection;
     if (!range) return void engine.lookAt(engine.whole);
-    const isFar = !engine.zoomedTo || engine.zoomedTo.t0 !== range.t0 || engine.zoomedTo.t1 !== range.t1;
-    engine.show(range.t0, range.t1, isFar ? 0.5 : 0.02);
-    engine.zoomedTo = isFar ? { t0: range.t0, t1: range.t1 } : null;
+    const { t0, t1 } = engine.view;
+    engine.show(range.t0, range.t1, FOCUS_PAD);
+    const isSame = Math.abs(engine.view.t0 - t0) < 1 && Math.abs(engine.view.t1 - t1) < 1;
+    if (isSame) engine.lookAt(engine.whole);
   };
 
   cs.selectFocus = function (engine) {
@@ -160,11 +161,16 @@
     engine.select({ t0: Math.round(focus.t0), t1: Math.round(focus.t1), ranks });
   };
 
+  // Marks what is selected, or takes its mark away; without a selection the latest that was kept.
   cs.mark = function (engine, kept) {
     const range = engine.overlays.focus || engine.overlays.selection;
-    if (!range) return;
-    const marks = engine.overlays.marks.filter((mark) => mark.kept);
-    engine.overlays.marks = [...marks, { t0: range.t0, t1: range.t1, kept }];
+    const { marks } = engine.overlays;
+    const isIt = (mark) => (range ? mark.t0 === range.t0 && mark.t1 === range.t1 : mark === marks[marks.length - 1]);
+    const isThere = kept && marks.some((mark) => mark.kept && isIt(mark));
+    if (!range && !isThere) return;
+    const left = marks.filter((mark) => mark.kept && !(isThere && isIt(mark)));
+    engine.overlays.marks = isThere ? left : [...left, { t0: range.t0, t1: range.t1, kept }];
+    engine.announce(isThere ? "the mark is taken away" : "marked");
     engine.invalidate();
   };
 

@@ -32,16 +32,16 @@ class Clocks:
 class RankGroup:
     """Ranks that belong together, and those with least, median and most exposed communication.
 
-    ``best``, ``median`` and ``worst`` are null where no rank's overlap is known.
+    ``least``, ``median`` and ``most`` are null where no rank's overlap is known.
     """
 
     id: str
     label: str
     by: str  #: host, dp, tp, pp or ep
     ranks: tuple[int, ...]
-    best: int | None
+    least: int | None
     median: int | None
-    worst: int | None
+    most: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def _group(
     number: str, label: str, by: str, ranks: Sequence[int], shares: Mapping[int, float | None]
 ) -> RankGroup:
     known = sorted((share, rank) for rank in ranks if (share := shares[rank]) is not None)
-    best, median, worst = (
+    least, median, most = (
         (known[0][1], known[len(known) // 2][1], known[-1][1]) if known else (None, None, None)
     )
-    return RankGroup(number, _label(label), by, tuple(ranks), best, median, worst)
+    return RankGroup(number, _label(label), by, tuple(ranks), least, median, most)

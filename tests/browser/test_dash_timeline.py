@@ -150,6 +150,36 @@ def test_a_mark_lasts_as_long_as_was_asked_for(tab):
         assert tab.engine("e.overlays.marks.length") == left
 
 
+def test_a_mark_is_taken_away_again(tab):
+    tab.open()
+    for t0 in (45e6, 60e6):
+        tab.engine("e.select({ t0: a, t1: a + 5e6, ranks: [0] })", t0)
+        tab.page.keyboard.press("Shift+M")
+    marks = "e.overlays.marks.map(mark => mark.t0)"
+    assert tab.engine(marks) == [45e6, 60e6]
+    tab.engine("e.select({ t0: 45e6, t1: 50e6, ranks: [0] })")
+    tab.page.keyboard.press("Shift+M")
+    assert tab.engine(marks) == [60e6]
+    tab.page.keyboard.press("Escape")
+    tab.page.keyboard.press("Shift+M")
+    assert tab.engine(marks) == []
+
+
+def test_f_shows_what_is_selected_and_then_the_whole_run(tab):
+    tab.open("&t0=20000000&t1=30000000")
+    view = "[e.view.t0, e.view.t1]"
+    whole = tab.engine("[e.whole.t0, e.whole.t1]")
+    tab.page.keyboard.press("f")
+    assert tab.engine(view) == whole
+    tab.engine("e.select({ t0: 45e6, t1: 55e6, ranks: [0] })")
+    tab.page.keyboard.press("f")
+    assert tab.engine(view) == [44e6, 56e6]
+    tab.page.keyboard.press("f")
+    assert tab.engine(view) == whole
+    tab.page.keyboard.press("f")
+    assert tab.engine(view) == [44e6, 56e6]
+
+
 def test_the_wheel_zooms_with_control_and_pans_with_shift(tab):
     tab.open()
     x, y = tab.at(0, "compute", 50e6)
@@ -168,10 +198,10 @@ def test_the_wheel_zooms_with_control_and_pans_with_shift(tab):
 
 def test_a_selection_is_summed_as_the_library_sums(tab):
     tab.open()
-    (x0, y), (x1, _) = (tab.at(0, "compute", t) for t in (45e6, 80e6))
+    (x0, y), (x1, y1) = (tab.at(rank, "compute", t) for rank, t in enumerate((45e6, 80e6)))
     tab.page.mouse.move(x0, y)
     tab.page.mouse.down()
-    tab.page.mouse.move(x1, y, steps=3)
+    tab.page.mouse.move(x1, y1, steps=3)
     tab.page.mouse.up()
     tab.drawer("What each rank did")
     told = tab.engine("e.overlays.selection")
@@ -184,6 +214,37 @@ def test_a_selection_is_summed_as_the_library_sums(tab):
     href = tab.page.locator("a.cs-export").first.get_attribute("href")
     answer = tab.page.request.get(tab.base + href)
     assert (answer.status, answer.body()[:6]) == (200, b'"rank"')
+
+
+def test_a_drag_along_the_lanes_of_a_rank_selects_that_rank_and_its_link_does(tab):
+    tab.open()
+    (x0, y), (x1, _) = (tab.at(0, "compute", t) for t in (45e6, 80e6))
+    tab.page.mouse.move(x0, y)
+    tab.page.mouse.down()
+    tab.page.mouse.move(x1, y, steps=3)
+    tab.page.mouse.up()
+    words = tab.drawer("selected, rank 0 only")
+    tab.wait(lambda: "selranks=0" in tab.page.url, "its rank in the address")
+    tab.page.reload()
+    tab.until(SHOWN)
+    assert tab.drawer("selected, rank 0 only") == words
+    assert tab.engine("e.overlays.selection.ranks") == [0]
+
+
+def test_a_link_keeps_what_was_clicked_and_how_lanes_are_shown(tab):
+    tab.open()
+    tab.page.mouse.click(*tab.at(1, "steps", 45e6))
+    words = tab.drawer("of rank 1")
+    tab.page.keyboard.press("i")
+    tab.page.locator(".cs-kind", has_text="gemm").click()
+    tab.wait(lambda: "pin=1" in tab.page.url and "hide=gemm" in tab.page.url, "the address")
+    assert "at=1.steps." in tab.page.url
+    state = "[e.overlays.focus.t0, e.overlays.focus.lane, e.state.pinned, e.state.hidden]"
+    shown = tab.engine(state)
+    tab.page.reload()
+    tab.until(SHOWN)
+    assert tab.drawer("of rank 1") == words
+    assert tab.engine(state) == shown
 
 
 def test_a_collective_is_shown_over_all_ranks(tab):
@@ -357,7 +418,7 @@ def test_what_is_drawn_says_what_it_is(tab):
         ({"by": "", "ranks": [3, 60], "collapsed": [3]}, [3, 60], [], 5),
     ],
 )
-def test_many_ranks_are_shown_by_the_best_median_and_worst(tab, view, ranks, fixed, rows):
+def test_many_ranks_are_shown_by_least_median_and_most_exposed(tab, view, ranks, fixed, rows):
     if "timeline" not in tab.page.url:
         tab.open()
     assert tab.page.evaluate(ROWS_OF_MANY, view) == [ranks, fixed, rows]

@@ -68,7 +68,7 @@ def test_categories_have_fixed_numbers() -> None:
 
 def test_the_late_rank_has_least_exposed() -> None:
     (group,) = straggler().view.layout.groups
-    assert (group.by, group.best, group.worst) == ("host", 1, 0)
+    assert (group.by, group.least, group.most) == ("host", 1, 0)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_groups_know_their_extremes(grid: Shown) -> None:
     share = {rank.rank: rank.exposed_share for rank in grid.view.layout.ranks}
     for group in grid.view.layout.groups:
         shares = sorted((share[rank], rank) for rank in group.ranks)
-        found = (group.best, group.median, group.worst)
+        found = (group.least, group.median, group.most)
         assert found == tuple(shares[place][1] for place in (0, len(shares) // 2, -1))
 
 
