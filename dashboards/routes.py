@@ -90,11 +90,12 @@ def _near(runs: Sequence[RunView]) -> flask.Response:
 
 
 def _search(runs: Sequence[RunView]) -> flask.Response:
-    """All matches; with a time, only the one that follows it."""
+    """All matches; with a time, only the one that follows it, of some lanes or of all."""
     view, text = _run(runs), _text()
     if "t" not in flask.request.args:
         return _json(view.matches(text).to_dict())
-    found = view.next_match(text, _integer("t"), _integer("dir"))
+    lanes = _integers("lanes", MOST_LANES)
+    found = view.next_match(text, _integer("t"), _integer("dir"), lanes)
     return _json({"next": match_dict(found) if found else None})
 
 

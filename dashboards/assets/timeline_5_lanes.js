@@ -3,6 +3,7 @@
 (function (cs) {
   "use strict";
 
+  const WAITS = /^waiting for ((rank (\d+)))$/; // who is waited for stays, however narrow it is
   const LABEL_FROM = 36; // px
   const FONT = "10.5px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
   const MOST_LEVELS = 96;
@@ -87,6 +88,8 @@
   // The part of a name that fits; the name is text of the trace, and only ever drawn.
   function fitted(name, width, letter) {
     const most = Math.floor(width / letter);
+    const waits = WAITS.exec(name);
+    if (waits) return waits.find((part) => part.length <= most) || "";
     return name.length <= most ? name : most > 2 ? `${name.slice(0, most - 1)}\u2026` : "";
   }
 
@@ -167,5 +170,5 @@
     if (fine) drawAnswer(context, fine, box, scale, look, store);
   };
 
-  cs.drawDensity = drawDensity;
+  Object.assign(cs, { drawDensity, fitted });
 })((window.commscope_timeline = window.commscope_timeline || {}));

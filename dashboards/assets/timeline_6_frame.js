@@ -4,7 +4,7 @@
 
   const PLACES = { left: 182, minimap: 30, ruler: 24, bar: 12 };
   const SANS = "ui-sans-serif, system-ui, 'Segoe UI', Roboto, sans-serif";
-  const TEXT = { rank: `600 12px ${SANS}`, lane: `11px ${SANS}`, note: `10.5px ${SANS}` };
+  const TEXT = { rank: `600 12px ${SANS}`, lane: `11px ${SANS}`, low: `9px ${SANS}`, note: `10.5px ${SANS}` };
 
   cs.PLACES = PLACES;
   cs.TOP = PLACES.minimap + PLACES.ruler;
@@ -146,7 +146,8 @@
     const middle = y + row.height / 2;
     if (row.height < 9) return;
     const most = row.depth ? 156 : 96;
-    text(context, within(context, label, TEXT.lane, most), right, middle, TEXT.lane, colour, "right");
+    const font = row.height < 12 ? TEXT.low : TEXT.lane;
+    text(context, within(context, label, font, most), right, middle, font, colour, "right");
     if (row.canOpen) chevron(context, right - context.measureText(label).width - 8, middle, row.open, colours.dim);
     if (frame.focusRow === row.lane.id) {
       context.fillStyle = colours.link;

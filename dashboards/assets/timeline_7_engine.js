@@ -52,7 +52,7 @@
       this.retheme();
       this.resize();
       if (options.picked) this.scrollToRank(this.focusRank);
-      if (this.text) this.countMatches();
+      if (this.text) cs.countMatches(this);
     }
 
     // The event of the address is in focus from the start.
@@ -133,26 +133,32 @@
     // Rows as the state wants them, as high as there is room for.
     arrange() {
       const found = cs.rowsOf(this.layout, this.index, this.state);
-      const most = Math.max(Math.round(window.innerHeight * this.room), LEAST_HEIGHT);
-      const placed = cs.stretched(found, Math.max(most - cs.TOP - 8, 0));
+      this.settleHeight(found);
+      const placed = cs.stretched(found, Math.max(this.height - cs.TOP - 4, 0));
       this.rows = placed.rows;
       this.fixed = placed.fixed;
       this.rowsHeight = placed.height;
-      const height = Math.min(Math.max(cs.TOP + placed.height + 4, LEAST_HEIGHT), most);
-      if (height !== this.height) this.stage.style.height = `${height}px`;
-      this.height = height;
+      if (this.found) this.bar.showFound(cs.foundWords(this));
       this.scrollTo(this.scroll);
       this.invalidate();
+    }
+
+    // As high as the first rows need, then the same until the window changes: what is opened is
+    // scrolled, and what lies below stays where it is.
+    settleHeight(found) {
+      if (this.settledFor === window.innerHeight) return;
+      this.settledFor = window.innerHeight;
+      const most = Math.max(Math.round(window.innerHeight * this.room), LEAST_HEIGHT);
+      const placed = cs.stretched(found, Math.max(most - cs.TOP - 8, 0));
+      this.height = Math.min(Math.max(cs.TOP + placed.height + 4, LEAST_HEIGHT), most);
+      this.stage.style.height = `${this.height}px`;
     }
 
     resize() {
       const width = Math.max(Math.round(this.stage.clientWidth), 320);
       const ratio = window.devicePixelRatio || 1;
       if (width === this.width && ratio === this.ratio && this.drawnHeight === this.height) return;
-      if (window.innerHeight !== this.windowHeight) {
-        this.windowHeight = window.innerHeight;
-        this.arrange();
-      }
+      if (window.innerHeight !== this.settledFor) this.arrange();
       const changed = width !== this.width;
       [this.width, this.ratio, this.drawnHeight] = [width, ratio, this.height];
       this.canvas.width = Math.round(width * ratio);
@@ -239,6 +245,7 @@
         focusRow: this.focusRow,
       });
       this.store.fetchNames();
+      if (this.hovered) cs.renewTip(this);
       this.frames += 1;
       if (this.look.isLate) this.invalidate();
     }
@@ -334,19 +341,9 @@
       this.text = text.trim().slice(0, 200);
       delete this.cursors.match;
       this.bar.showSearch(this.text);
-      this.countMatches();
+      cs.countMatches(this);
       this.invalidate();
       this.tell({ query: this.text });
-    }
-
-    countMatches() {
-      const { text } = this;
-      this.bar.showFound(text ? "searching" : "");
-      if (!text) return;
-      this.store.json("search", { q: text }).then(
-        ({ count }) => text === this.text && this.bar.showFound(`${count.toLocaleString("en")} found`),
-        (error) => this.say(`The search failed: ${error.message}`)
-      );
     }
 
     // One thing is selected at a time: a range, or a slice.

@@ -91,6 +91,8 @@
     engine.pick(at >= 0 ? cs.slice(lane, at) : null, row, middle);
   }
 
+  Object.assign(cs, { focusAt, from, inOrder, next, bringIntoView, laneRow });
+
   cs.nextStep = (engine, direction) => goToNext(engine, "step", direction, STEP_PAD, "steps");
   cs.nextGap = (engine, direction) => goToNext(engine, "exposed", direction, GAP_PAD, "exposed");
 
@@ -122,26 +124,6 @@
     const row = laneRow(engine, member.lane) || rankRow(engine, member.rank, "communication");
     if (row) await focusAt(engine, row, { t0: member.start, t1: member.end }, turn);
     return undefined;
-  };
-
-  // The next event that a search finds, in any lane.
-  cs.nextMatch = async function (engine, direction) {
-    if (!engine.text) return;
-    const turn = (engine.turn += 1);
-    const found = await inOrder(engine, async () => {
-      const t = from(engine, engine.cursors.match, direction);
-      const place = await next(engine, { t, dir: direction, q: engine.text }, "search");
-      if (place) {
-        engine.cursors.match = place.t0;
-        bringIntoView(engine, place);
-      }
-      return place;
-    });
-    if (!found) return void engine.announce("nothing else is found");
-    const row = laneRow(engine, found.lane);
-    if (!row) return void engine.announce("the next match is on a rank that is not shown");
-    engine.scrollToRank(row.rank);
-    await focusAt(engine, row, found, turn);
   };
 
   // First what is selected; the whole run where it fills the view already, or nothing is.

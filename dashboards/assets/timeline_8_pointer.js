@@ -62,7 +62,7 @@
     const { row, slice, lane, t } = found;
     const where = row ? `rank ${row.rank}, ${row.lane.label}` : "";
     if (slice) {
-      const name = engine.store.name(slice.name);
+      const name = (engine.tipName = engine.store.name(slice.name));
       const title = name === undefined ? "\u2026" : name || labelOf(engine, slice.cat);
       const time = `${cs.span(slice.t1 - slice.t0)} at ${cs.moment(slice.t0, 1000)}`;
       return [title, `${labelOf(engine, slice.cat)}: ${time}`, where];
@@ -73,6 +73,13 @@
     return [`${parts.join(", ")} of ${cs.span(lane.column)}`, `${where}; zoom in for single events`];
   }
 
+  // The names of what is hovered over may come after the pointer has come to rest.
+  cs.renewTip = function (engine) {
+    const { hovered, tip } = engine;
+    if (tip.hidden || !hovered.slice || engine.tipName !== undefined) return;
+    if (engine.store.names.has(hovered.slice.name)) tell(engine, wordsFor(engine, hovered), engine.tipAt);
+  };
+
   function hover(engine, point) {
     const zone = zoneOf(engine, point);
     const found = zone === "lanes" ? hit(engine, point) : { row: null, slice: null };
@@ -81,6 +88,7 @@
     engine.hoverRank = row && row.kind === "lane" ? row.rank : null;
     engine.overlays.hover = found.slice;
     engine.hovered = found;
+    engine.tipAt = point;
     tell(engine, found.row && found.row.kind === "lane" ? wordsFor(engine, found) : [], point);
     engine.canvas.style.cursor = { labels: "pointer", minimap: "ew-resize", ruler: "col-resize", lanes: found.slice ? "pointer" : "crosshair" }[zone] || "default";
     engine.invalidate();

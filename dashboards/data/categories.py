@@ -34,9 +34,8 @@ def _named() -> tuple[tuple[str, str], ...]:
         ("host_sync", "host: synchronise"),
         ("host_annotation", "host: annotation"),
         ("host_other", "host: other call"),
-        # Only of the minimap, which shows means over all ranks.
+        # Only of the minimap, which shows a mean over all ranks.
         ("compute", "compute, mean of the ranks"),
-        ("exposed", "exposed communication, mean of the ranks"),
     )
 
 
@@ -51,7 +50,7 @@ def number_of(name: str) -> int:
 
 
 STEP, COMMUNICATION, COPY = (number_of(name) for name in ("step", "communication", "copy"))
-COMPUTE, EXPOSED = number_of("compute"), number_of("exposed")
+COMPUTE = number_of("compute")
 #: Of the parts of exposed communication, in the order of ``analysis.gaps.PARTS``.
 EXPOSED_PARTS = tuple(number_of(f"exposed_{part}") for part in PARTS)
 

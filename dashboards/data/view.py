@@ -11,7 +11,7 @@ import numpy as np
 from commscope.analysis.result import Analysis
 from commscope.columns import int64
 from commscope.dashboards.data.building import build_lanes, lanes_of_kind
-from commscope.dashboards.data.categories import COMPUTE, EXPOSED
+from commscope.dashboards.data.categories import COMPUTE, EXPOSED_PARTS
 from commscope.dashboards.data.checks import require
 from commscope.dashboards.data.clock import RankClock
 from commscope.dashboards.data.events import EventBook, EventDetails
@@ -192,11 +192,18 @@ class RunView:
         """The events that have a text in their names, in upper or lower case."""
         return matches_of(text, self._found(text), self._whole_lanes(), self.clocks)
 
-    def next_match(self, text: str, t: int, direction: int) -> Match | None:
-        """The next such event to begin after a time (direction 1), or the last before it (-1)."""
+    def next_match(
+        self, text: str, t: int, direction: int, lanes: Sequence[int] = ()
+    ) -> Match | None:
+        """The next such event to begin after a time (direction 1), or the last before it (-1).
+
+        Where lanes are given it is in one of them.
+        """
         _require_time(t)
         require(direction in (-1, 1), f"direction {direction}: 1 or -1")
-        return next_match(self._found(text), self._whole_lanes(), self.clocks, t, direction)
+        meant = {self.lane(number).id for number in lanes}
+        whole = [lane for lane in self._whole_lanes() if not meant or lane.id in meant]
+        return next_match(self._found(text), whole, self.clocks, t, direction)
 
     def export(self, t0: int, t1: int, ranks: Sequence[int], kind: str) -> tuple[str, bytes]:
         """Name and content of a file with what ranks did in a window: csv, parquet, perfetto."""
@@ -210,10 +217,10 @@ class RunView:
     def _lane_view(self, number: int, windows: _Windows, found: Found | None) -> LaneView:
         if number == MINIMAP:
             shown = [
-                (windows.of(rank), ((sets.compute,), sets.exposed))
+                (windows.of(rank), ((sets.compute,), *((part,) for part in sets.exposed)))
                 for rank, sets in enumerate(self.sets)
             ]
-            return minimap(shown, (COMPUTE, EXPOSED))
+            return minimap(shown, (COMPUTE, *EXPOSED_PARTS))
         lane = self.lane(number)
         return lane_view(lane, windows.of(lane.rank), found)
 

@@ -334,6 +334,64 @@ def test_a_search_counts_highlights_and_leads_from_one_to_the_next(tab):
     tab.wait(lambda: tab.engine("e.overlays.focus.t0") > first, "the second match")
 
 
+def test_a_search_leads_to_what_is_shown_only_and_says_how_much_that_is(tab):
+    tab.open("&q=nccl")
+    view = tab.views[0]
+    matches = view.matches("nccl")
+    shown = sum(n for lane, n in matches.lanes if view.lane(lane).kind != "thread")
+    words = "document.querySelector('.cs-found').textContent"
+    tab.until(f"() => {words} === '{shown} shown of {matches.count} found'")
+    begins = set()
+    for _ in range(shown):
+        tab.page.locator("#search").press("Enter")
+        tab.wait(
+            lambda: tab.engine("e.cursors.match ?? null") not in {None, *begins}, "the next match"
+        )
+        begins.add(tab.engine("e.cursors.match"))
+    tab.wait(lambda: tab.engine("e.overlays.focus?.t0") == max(begins), "the last match")
+    steps = next(lane.id for lane in view.lanes if (lane.kind, lane.rank) == ("steps", 0))
+    tab.engine("e.change({ expanded: [a] })", steps)
+    tab.wait(lambda: tab.page.evaluate(words) != f"{shown} shown of {matches.count} found", "more")
+
+
+def test_a_bar_without_room_for_its_name_tells_it_as_soon_as_it_is_known(tab):
+    tab.open("&t0=6150000&t1=7300000")
+    narrow = """(() => {
+      const isIt = lane => e.index.lanes.get(lane.id).kind === "compute";
+      const area = e.area(), lane = [...e.store.fine.values()].find(isIt);
+      for (let i = 0; i < lane.n; i++) {
+        const t = lane.t0 + lane.start[i] + lane.dur[i] / 2, wide = lane.dur[i] * area.scale.perNs;
+        const x = area.scale.x(t);
+        if (wide < 36 && wide > 4 && x > area.left && !e.store.names.has(lane.name[i])) return t;
+      }
+      return null;
+    })()"""
+    t = tab.engine(narrow)
+    assert t is not None
+    tab.page.mouse.move(*tab.at(0, "compute", t))
+    tab.until("() => document.querySelector('.cs-tip > div').textContent.length > 3")
+
+
+def test_what_waits_is_told_by_its_rank_however_narrow(tab):
+    tab.open()
+    texts = [
+        tab.page.evaluate("n => commscope_timeline.fitted('waiting for rank 17', 6 * n, 6)", most)
+        for most in (19, 18, 7, 6, 2, 1)
+    ]
+    assert texts == ["waiting for rank 17", "rank 17", "rank 17", "17", "17", ""]
+
+
+def test_what_lies_below_stays_where_it_is_when_lanes_are_opened(tab):
+    tab.open()
+    top = "() => document.querySelector('.cs-drawer').getBoundingClientRect().top"
+    before = tab.page.evaluate(top)
+    steps = [lane.id for lane in tab.views[0].lanes if lane.kind in ("steps", "compute")]
+    tab.engine("e.change({ expanded: a, pinned: [1] })", steps)
+    tab.settled()
+    assert tab.engine("e.rows.some(row => row.depth === 1)")
+    assert tab.page.evaluate(top) == before
+
+
 def test_hostile_names_do_nothing(tab):
     tab.open(run=1)
     t = tab.engine(FIRST_KERNEL)

@@ -121,6 +121,10 @@ def test_search(get: Get) -> None:
     assert found == wanted.to_dict()
     following = get("search", q="nccl", t=found["first"]["t0"], dir=1).json["next"]
     assert following["t0"] > found["first"]["t0"]
+    last = found["lanes"][-1]["id"]
+    of_lane = get("search", q="nccl", t=-(10**9), dir=1, lanes=last).json["next"]
+    assert of_lane["lane"] == last
+    assert get("search", q="nccl", t=0, dir=1, lanes=999).status_code == 400
     assert get("search", q="").status_code == 400
     assert get("search", q="x" * 201).status_code == 400
 
