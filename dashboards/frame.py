@@ -66,7 +66,7 @@ KEYS = (
     )),
     ("Everywhere", (
         ("/", "search kernels and collectives"),
-        ("Enter", "the next that was found"),
+        ("Enter", "the next that was found in the lanes shown"),
         ("Esc", "close, or clear the selection"),
         ("?", "this help"),
     )),

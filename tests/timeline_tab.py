@@ -12,6 +12,7 @@ from commscope.dashboards.data import RunView
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+HOSTILE = "<img src=x onerror=document.title='hacked'></script><script>document.title='hacked'//"
 ENGINE = "document.querySelector('.cs-timeline > div').timeline"
 #: Where on the page a lane (rank, kind) has a time.
 PLACE = """(() => {
