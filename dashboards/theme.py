@@ -51,7 +51,6 @@ PALETTE: Mapping[str, Mapping[Theme, str]] = {
         ("host_annotation", "#c3ccd6", "#46505b"),
         ("host_other", "#a9b4bf", "#5a646f"),
         ("compute", "#3b6fb6", "#5a8fd6"),
-        ("exposed", "#d9601a", "#ee7a33"),
     )
 }
 

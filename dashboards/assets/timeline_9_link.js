@@ -8,13 +8,14 @@
     return selection ? `${Math.round(selection.t0)}-${Math.round(selection.t1)}` : "";
   }
 
+  const everyOf = (values) => (values || []).join(","); // what would mean something else if cut
   const listOf = (values) => (values || []).slice(0, MOST_LISTED).join(",");
   const nameOf = (layout, id) => layout.categories.find((each) => each.id === id).name;
 
   // The ranks of a selection, where it is not of all.
   function selectedRanks(selection, layout) {
     const ranks = (selection && selection.ranks) || [];
-    return ranks.length === layout.ranks.length ? "" : listOf(ranks);
+    return ranks.length === layout.ranks.length ? "" : everyOf(ranks);
   }
 
   // An event by its rank, its lane (the kind, or a number where there may be several) and its times.
@@ -43,13 +44,13 @@
         sel: selectionOf(selection),
         selranks: selectedRanks(selection, whole),
         at: eventOf(picked),
-        ranks: listOf(state.ranks),
+        ranks: everyOf(state.ranks),
         q: query || "",
         inst: instance ? String(instance.number) : "",
         lanes: listOf(state.expanded),
         pin: listOf(state.pinned),
         fold: listOf(state.collapsed),
-        hide: listOf((state.hidden || []).map((id) => nameOf(whole, id))),
+        hide: everyOf((state.hidden || []).map((id) => nameOf(whole, id))),
         by: groupsOf(state.by, whole),
         open: listOf(state.open),
       };
