@@ -8,9 +8,9 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from commscope.dashboards.app_data import AppData
+from commscope.dashboards.causes import gravest, in_short
 from commscope.dashboards.pages.sections import sentence
 from commscope.dashboards.urlstate import UrlState
-from commscope.findings.model import Finding
 from commscope.report.model import Clock, Report
 from commscope.sanitize import shortened
 from commscope.units import percent, span
@@ -191,16 +191,11 @@ def _verdict_chip(report: Report) -> Component:
     shares = report.summary.shares
     exposed = None if shares is None else shares.exposed_comm
     told = "exposed not known" if exposed is None else f"{percent(exposed)} exposed"
-    worst = next((found for found in report.findings if found.severity != "low"), None)
+    worst = gravest(report)
     if worst is not None:
-        told += f": {_chip_title(worst)}"
+        told += f": {in_short(worst)}"
     grade = "ok" if worst is None else worst.severity
     return html.Span(told, className=f"chip {grade}", title=shortened(report.summary.verdict, 600))
-
-
-def _chip_title(found: Finding) -> str:
-    where = "" if found.rank is None else f" rank {found.rank}"
-    return shortened(f"{found.title.lower()}{where}", 40)
 
 
 def _clock_chip(clock: Clock) -> Component:

@@ -26,6 +26,8 @@ from commscope.wording import rank_list
 
 #: A transfer is hidden on the straggler if compute covers this share of it there.
 _HIDDEN = 0.8
+#: A rank that causes more than this share of the waiting causes most of it.
+_MOST = 0.5
 
 
 def _waits(case: Case) -> Bool:
@@ -140,25 +142,29 @@ def look_turns(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:
     rows = _waits(case) & ~_in_pipeline(case)
     if not rows.any():
         return NOTHING
-    shares = _shares(case)
+    whom = _for_whom(case)
     claimed = case.claim(rows)
-    says = (
-        f"ranks wait up to {case.spoken(case.a_step(claimed))} for each other, and no one rank is "
-        f"to blame: the waiting moves between ranks ({shares})"
-    )
+    says = f"ranks wait up to {case.spoken(case.a_step(claimed))} for each other, {whom}"
     measured = {"waiting": Measured(case.a_step(claimed), "ns")}
     return Outcome((Draft(says, claimed, rows, measured=measured, at_most="medium"),))
 
 
-def _shares(case: Case) -> str:
-    """Which ranks cause how much of all waiting; a rank that it is claimed for is left out."""
+def _for_whom(case: Case) -> str:
+    """Whether one rank causes most of the waiting, and which ranks cause how much of it.
+
+    A rank for which all of it is claimed is left out.
+    """
     waits, roots = _caused(case)
     blamed = case.usable & (case.left_ns == 0) & (case.gaps.part == WAIT) & ~_in_pipeline(case)
     waits = np.where(np.isin(roots, _roots(case)[blamed]), 0, waits)
     caused = np.bincount(roots, waits, len(case.ranks))
     order = np.argsort(-caused, kind="stable")[:4]
-    shown = (f"rank {case.ranks[i]} {caused[i] / caused.sum():.0%}" for i in order if caused[i])
-    return ", ".join(shown)
+    share = caused / max(caused.sum(), 1)
+    shown = ", ".join(f"rank {case.ranks[i]} {share[i]:.0%}" for i in order if caused[i])
+    if share[order[0]] > _MOST:
+        first = f"most of it for rank {case.ranks[order[0]]}"
+        return f"{first}, but not so much in every step that it alone is to blame ({shown})"
+    return f"and no one rank is to blame: the waiting moves between ranks ({shown})"
 
 
 def look_bubble(case: Case, _limits: Mapping[str, float]) -> Outcome[Draft]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from dash_runs import app_of, called, data_of, links_of, loaded, run_of, text_of, with_report
 
-from commscope.dashboards import places, step_charts
+from commscope.dashboards import frame, places, step_charts
 from commscope.dashboards.pages import overview
 from commscope.dashboards.urlstate import UrlState
 from commscope.findings.model import Evidence
@@ -47,9 +47,33 @@ def test_six_numbers() -> None:
         ("Overlap", "15.1 %"),
         ("Step time", "37.0 ms"),
         ("Straggler", "rank 1"),
-        ("To win at most", "557.9 us"),
+        ("To win at most", "16.2 ms"),
     ]
+    assert numbers[5].says == "a step: mend rank 1\n557.9 us if all communication were hidden"
     assert numbers[4].says == "others wait up to 25.1 ms a step"
+
+
+def test_to_win_is_the_larger_bound() -> None:
+    report = run_of().report
+    small = replace(report.findings[0], bound_ns=557_000)
+    hidden = overview.numbers(replace(report, findings=(small,)))[5]
+    assert (hidden.name, hidden.value) == ("To win at most", "557.9 us")
+    assert hidden.says == "a step: 1.02 times as fast if all were hidden"
+    assert overview.numbers(replace(report, findings=()))[5] == hidden
+    turns = replace(report.findings[0], rule="C9", title="Ranks take turns", rank=None)
+    says = overview.numbers(replace(report, findings=(turns,)))[5].says
+    assert says.startswith("a step: mend the main cause, ranks take turns\n")
+
+
+def test_chip_tile_and_verdict_name_one_cause() -> None:
+    report = run_of().report
+    (main, *_) = report.findings
+    assert f"Main cause: {main.says}" in report.summary.verdict
+    graver = replace(main, title="Launch-bound", rank=None, bound_ns=1_000_000)
+    main = replace(main, severity="medium")
+    report = replace(report, findings=(graver, main))
+    assert frame.chips(report)[0].children == "35.3 % exposed: straggler rank 1"
+    assert overview.numbers(report)[5].value == "16.2 ms"
 
 
 def test_no_straggler() -> None:

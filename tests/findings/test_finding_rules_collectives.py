@@ -31,6 +31,14 @@ def test_a_straggler_must_cause_four_fifths_of_the_waiting(other: float, blamed:
     assert [finding.rank for finding in found] == blamed
 
 
+def test_a_rank_for_which_most_of_the_waiting_is_is_named() -> None:
+    (finding,) = examine(taking_turns(200, 60)).of("C9")
+    assert finding.says == (
+        "ranks wait up to 200.0 us a step for each other, most of it for rank 1, but not so much "
+        "in every step that it alone is to blame (rank 1 77%, rank 0 23%)"
+    )
+
+
 @pytest.mark.parametrize(("other", "blamed"), [(0, [1]), (250, [])])
 def test_a_straggler_must_be_late_in_every_step(other: float, blamed: list[int]) -> None:
     """Rank 1 causes 1200 of 1450 us of waiting, but none in one of the steps."""
