@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import hmac
 import ipaddress
 import re
 import secrets
@@ -26,6 +27,12 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 TOKEN = "token"
 _NAME = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*", re.ASCII)
 _SLASHES = re.compile("/{2,}")
+_PREFIX = re.compile(r"/(?:(?!\.{1,2}/)[A-Za-z0-9._~@:+-]+/)*", re.ASCII)
+#: Routes that answer with data: a page of another address may lead to all others, but not here.
+_DATA = ("/_cs/", "/_dash-")
+#: Who may have asked for data, as browsers tell it: this app's own page, or an address typed in.
+_OWN_SITES = ("same-origin", "none")
+_KEY_BYTES = 32
 _POLICY = (
     "default-src 'none'; script-src 'self' {scripts}; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; connect-src 'self'; font-src 'self' data:; "
@@ -66,11 +73,21 @@ class Access:
     prefix: str = "/"
     any_address: bool = False  #: whether a host may be any IP address, besides the names
     once: set[str] = field(default_factory=set)  #: tokens that are good for one use
+    #: Of this process: what cookies say is good here alone, and does not tell the token.
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(_KEY_BYTES), repr=False)
 
     @property
     def cookie(self) -> str:
         """Name of the cookie: apps on other ports of this host have others."""
-        return f"commscope_{hashlib.sha256((self.token or '').encode()).hexdigest()[:12]}"
+        return f"commscope_{self._derived('name')[:12]}"
+
+    @property
+    def cookie_value(self) -> str:
+        """What the cookie of who had the token says."""
+        return self._derived(f"token {self.token}")
+
+    def _derived(self, text: str) -> str:
+        return hmac.new(self.key, text.encode(), hashlib.sha256).hexdigest()
 
     def is_host(self, host: str) -> bool:
         """Whether the Host of a request is one that is meant; its port does not matter."""
@@ -90,8 +107,12 @@ class Access:
         """Whether it is the token, in a time that does not tell how much of it is right."""
         return self.token is None or secrets.compare_digest(given.encode(), self.token.encode())
 
+    def is_cookie(self, given: str) -> bool:
+        """The same for what a cookie says."""
+        return self.token is None or hmac.compare_digest(given.encode(), self.cookie_value.encode())
+
     def is_way_in(self, given: str) -> bool:
-        """The same for a token in an address, where those that are good once are too."""
+        """Whether it is the token, or one that is good once."""
         return any(self._used(once, given) for once in [*self.once]) or self.is_token(given)
 
     def _used(self, once: str, given: str) -> bool:
@@ -107,8 +128,11 @@ class Access:
 
 def access_for(token: str | None, allow_hosts: Sequence[str], prefix: str = "/") -> Access:
     """The access of an app; raises UsageError for what is no name of a host, or no prefix."""
-    if not (prefix.startswith("/") and prefix.endswith("/")) or "//" in prefix:
-        raise UsageError(f"url prefix {prefix}: it must begin and end with one slash")
+    if _PREFIX.fullmatch(prefix) is None:
+        raise UsageError(
+            f"url prefix {prefix}: write a path that begins and ends with one slash, such as "
+            "/proxy/8050/, of letters, digits and . _ ~ @ : + -"
+        )
     names = []
     for given in allow_hosts:
         name = host_name(given)
@@ -162,15 +186,28 @@ def protect(server: flask.Flask, access: Access, script_hashes: Sequence[str]) -
 def _refusal(access: Access) -> flask.Response | None:
     """What a request that is not let in is told."""
     request = flask.request
-    host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
-    if not access.is_host(host):
+    if not access.is_host(request.headers.get("Host", "")):
         return _page(403, "Not this host", _WRONG_HOST)
-    is_reading = request.method in ("GET", "HEAD", "OPTIONS")
-    if not is_reading and origin is not None and not access.is_origin(origin, host):
+    if not _is_page() and _is_foreign(access):
         return _page(403, "Not from here", _WRONG_ORIGIN)
-    if access.is_token(request.cookies.get(access.cookie, "")) or _is_swap(access):
+    if access.is_cookie(request.cookies.get(access.cookie, "")) or _is_swap(access):
         return None
     return _page(403, "Not allowed", _NO_TOKEN)
+
+
+def _is_page() -> bool:
+    """Whether a page, or what it is made of, is asked for: links of other sites may lead there."""
+    is_reading = flask.request.method in ("GET", "HEAD", "OPTIONS")
+    return is_reading and not flask.request.path.startswith(_DATA)
+
+
+def _is_foreign(access: Access) -> bool:
+    """Whether the browser says that a page of another address asks."""
+    headers = flask.request.headers
+    host, origin = headers.get("Host", ""), headers.get("Origin")
+    if origin is not None and not access.is_origin(origin, host):
+        return True
+    return headers.get("Sec-Fetch-Site", "none") not in _OWN_SITES
 
 
 def _is_swap(access: Access) -> bool:
@@ -194,7 +231,7 @@ def _swapped(access: Access) -> flask.Response | None:
     head = f'<meta http-equiv="refresh" content="0;url={target}">'
     answer = _page(200, "commscope", f'<a href="{target}">Go on</a>', head)
     answer.set_cookie(
-        access.cookie, access.token, httponly=True, samesite="Strict", path=access.prefix
+        access.cookie, access.cookie_value, httponly=True, samesite="Strict", path=access.prefix
     )
     return answer
 

@@ -34,7 +34,7 @@ def stranger(server: Any) -> Any:
 @pytest.fixture
 def client(server: Any, access: Access) -> Any:
     found = server.test_client()
-    found.set_cookie(access.cookie, TOKEN)
+    found.set_cookie(access.cookie, access.cookie_value)
     return found
 
 
@@ -58,13 +58,20 @@ def test_wrong_tokens(stranger: Any, access: Access, given: str) -> None:
     assert stranger.get("/").status_code == 403
 
 
+def test_the_token_is_no_cookie_and_a_cookie_no_token(stranger: Any, access: Access) -> None:
+    assert stranger.get("/", query_string={"token": access.cookie_value}).status_code == 403
+    stranger.set_cookie(access.cookie, TOKEN)
+    assert stranger.get("/").status_code == 403
+
+
 def test_the_token_becomes_a_cookie_and_leaves_the_address(stranger: Any, access: Access) -> None:
     answer = stranger.get("/timeline?t0=5&token=" + TOKEN + "&t1=9")
     assert answer.status_code == 200
     assert TOKEN not in answer.text
     assert re.search(r'content="0;url=/timeline\?t0=5&amp;t1=9"', answer.text)
     cookie = answer.headers["Set-Cookie"]
-    assert cookie.startswith(f"{access.cookie}={TOKEN};")
+    assert cookie.startswith(f"{access.cookie}={access.cookie_value};")
+    assert TOKEN not in cookie
     assert {"HttpOnly", "Path=/", "SameSite=Strict"} <= set(cookie.split("; "))
     assert answer.headers["Cache-Control"] == "no-store"
     assert stranger.get("/_dash-layout").status_code == 200
@@ -117,7 +124,7 @@ def test_only_a_get_swaps_the_token(stranger: Any) -> None:
     ],
 )
 def test_hosts(server: Any, access: Access, host: str, status: int) -> None:
-    headers = {"Host": host, "Cookie": f"{access.cookie}={TOKEN}"}
+    headers = {"Host": host, "Cookie": f"{access.cookie}={access.cookie_value}"}
     client = server.test_client(use_cookies=False)
     assert client.get("/_dash-layout", headers=headers).status_code == status
 
@@ -147,6 +154,30 @@ def test_origins_of_posts(client: Any, origin: str | None, is_let_in: bool) -> N
     answer = client.post(UPDATE, data="{}", headers=client_headers, content_type="text/plain")
     # What is let in is refused by Dash for what it is: no JSON.
     assert answer.status_code == (415 if is_let_in else 403)
+
+
+DATA = ["/_dash-layout", "/_dash-dependencies", "/_cs/names?run=0&ids=0"]
+FOREIGN = [
+    {"Origin": "http://evil.example"},
+    {"Origin": "null"},
+    {"Origin": "http://127.0.0.1:9"},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+]
+
+
+@pytest.mark.parametrize("route", DATA)
+def test_data_are_for_pages_of_the_app(client: Any, route: str) -> None:
+    assert [client.get(route, headers=of).status_code for of in FOREIGN] == [403] * len(FOREIGN)
+    own = [
+        {"Origin": "http://localhost"},
+        *({"Sec-Fetch-Site": of} for of in ("same-origin", "none")),
+    ]
+    assert [client.get(route, headers=of).status_code for of in own] == [200, 200, 200]
+
+
+def test_links_of_other_pages_lead_to_pages(client: Any) -> None:
+    assert [client.get("/timeline", headers=of).status_code for of in FOREIGN] == [200] * 5
 
 
 @pytest.mark.parametrize("route", ["/_cs/search?run=0&q=a", "/_cs/names?run=0&ids=0"])
@@ -204,7 +235,9 @@ def test_allowed_hosts_are_names(host: str) -> None:
         access_for(None, [host])
 
 
-@pytest.mark.parametrize("prefix", ["", "x", "/x", "x/", "//", "/a//b/"])
+@pytest.mark.parametrize(
+    "prefix", ["", "x", "/x", "x/", "//", "/a//b/", "/a/../b/", "/./", "/a?/", "/a b/", "/%2e%2e/"]
+)
 def test_prefixes_begin_and_end_with_a_slash(prefix: str) -> None:
     with pytest.raises(UsageError, match="url prefix"):
         access_for(None, [], prefix)
@@ -216,4 +249,6 @@ def test_names_of_hosts() -> None:
 
 
 def test_cookies_of_apps_on_other_ports_differ() -> None:
-    assert access_for("a", []).cookie != access_for("b", []).cookie
+    first, second = access_for("a", []), access_for("a", [])
+    assert first.cookie != second.cookie
+    assert first.cookie_value != second.cookie_value
