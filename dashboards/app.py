@@ -14,15 +14,16 @@ from dash import Dash, Input, Output, State, no_update
 from commscope.analysis.result import Analysis, analyse
 from commscope.api import examine
 from commscope.compare.scope import Examined
-from commscope.dashboards import charts, frame, theme
+from commscope.dashboards import charts, failures, frame, theme
 from commscope.dashboards.app_data import AppData, LoadedRun
 from commscope.dashboards.beside import Beside
 from commscope.dashboards.comparisons import Comparisons
 from commscope.dashboards.data import RunView
-from commscope.dashboards.pages import PAGES
+from commscope.dashboards.pages import PAGES, timeline
+from commscope.dashboards.pages.timeline_link import wanted
 from commscope.dashboards.routes import register as register_routes
 from commscope.dashboards.security import Access, access_for, hash_of, protect
-from commscope.dashboards.urlstate import HOME, UrlState, parse
+from commscope.dashboards.urlstate import HOME, UrlState, parse, require_seen
 from commscope.errors import CommscopeError, UsageError
 from commscope.report.model import Report
 from commscope.trace import Trace
@@ -114,6 +115,7 @@ def _app(data: AppData, access: Access) -> Dash:
     for page in PAGES:
         page.register(app, data)
     register_routes(app.server, [run.view for run in data.runs])
+    failures.register(app.server, app.callback_map)
     hashes = [*app.csp_hashes(), hash_of(frame.FIRST_SCRIPT)]
     protect(app.server, access, hashes)
     app.server.config["DEBUG"] = False
@@ -135,6 +137,7 @@ def _new(prefix: str) -> Dash:
             title="commscope",
             update_title="",
             add_log_handler=False,
+            on_error=failures.show_problem,
         )
 
 
@@ -170,6 +173,7 @@ def _register(app: Dash, data: AppData) -> None:
     )
     def show(pathname: str | None, search: str | None) -> tuple[Any, ...]:
         """The page of an address, with what the header says of its run."""
+        failures.clear_problem()
         return _shown(data, pathname, search)
 
     @app.callback(
@@ -183,9 +187,9 @@ def _register(app: Dash, data: AppData) -> None:
     def find(_times: int | None, text: str | None, pathname: str | None, search: str | None) -> Any:
         """Searches from any page lead to the timeline, which searches by itself."""
         state = _state(data, pathname, search)
-        if not text or state.path == "/timeline":
+        if not text or state.path == timeline.PATH:
             return no_update
-        return data.link("/timeline", state.run, q=text)
+        return data.link(timeline.PATH, state.run, q=text)
 
     if len(data.runs) > 1:
         _register_runs(app, data)
@@ -232,5 +236,16 @@ def _shown(data: AppData, pathname: str | None, search: str | None) -> tuple[Any
 def _page(data: AppData, state: UrlState) -> Any:
     for page in PAGES:
         if state.path == page.PATH:
+            _require_seen(data.runs[state.run].view, state)
             return page.layout(data, state)
     raise UsageError(f"there is no page {state.path}")
+
+
+def _require_seen(view: RunView, state: UrlState) -> None:
+    """Raises UsageError for times beyond the run, which a timeline would cut in silence."""
+    if state.path != timeline.PATH:
+        return
+    asked, whole = wanted(state, view), (view.layout.t0, view.layout.t1)
+    for name, of in (("t0 and t1", asked.viewport), ("sel", asked.selection)):
+        if of is not None:
+            require_seen(name, (of.t0, of.t1), whole)

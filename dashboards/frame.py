@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from dash import dcc, html
@@ -9,6 +10,7 @@ from dash.development.base_component import Component
 
 from commscope.dashboards.app_data import AppData
 from commscope.dashboards.causes import gravest, in_short
+from commscope.dashboards.failures import PROBLEM
 from commscope.dashboards.pages.sections import sentence
 from commscope.dashboards.urlstate import UrlState
 from commscope.report.model import Clock, Report
@@ -36,6 +38,8 @@ _INDEX = """<!doctype html>
 <footer>{%config%}{%scripts%}{%renderer%}</footer>
 </body>
 </html>"""
+
+_PARAMETER = re.compile(r"[a-z0-9]+(?:=| and t1 in the address| in the address)")
 
 #: What the overlay of ``?`` tells, in three columns.
 KEYS = (
@@ -99,6 +103,8 @@ def frame(data: AppData) -> Component:
                         className="top",
                     ),
                     html.Nav(id="pages", **_labelled("Pages")),
+                    html.P(id="server-state", className="warns", role="status"),
+                    html.P(id=PROBLEM, className="warns", role="alert"),
                 ],
                 className="header",
             ),
@@ -113,7 +119,9 @@ def _runs(data: AppData) -> Component:
     names = data.names
     if len(names) == 1:
         return html.Span(names[0], className="run", title=names[0])
-    options = [{"label": name, "value": str(place)} for place, name in enumerate(names)]
+    options = [
+        {"label": name, "value": str(place), "title": name} for place, name in enumerate(names)
+    ]
     return dcc.Dropdown(
         options, id="run", value="0", clearable=False, searchable=len(names) > 8, className="run"
     )
@@ -215,9 +223,15 @@ def message(title: str, says: str, data: AppData, run: int = 0) -> Component:
     return html.Div(
         [
             html.H1(title),
-            html.P(sentence(says)),
+            html.P(_told(says)),
             html.P(dcc.Link("Go to the overview", href=data.link("/overview", run))),
         ],
         className="message",
         role="alert",
     )
+
+
+def _told(says: str) -> str:
+    """A sentence; the name of a parameter at its begin stays as it is written in the address."""
+    told = sentence(says)
+    return says[:1] + told[1:] if _PARAMETER.match(says) else told

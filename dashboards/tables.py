@@ -20,6 +20,8 @@ from commscope.report.html.tables import Cell, Column, Table
 MOST_HTML = 200
 MOST_AT_ONCE = 5_000
 _LONG_TEXT = 44
+#: What the button says that sorts by a column without words at its head.
+_NO_HEAD = "Sort by where it is shown"
 #: Tables of more rows scroll under their heads.
 _TALL = 24
 _GRID_ROWS = 14
@@ -93,7 +95,10 @@ def _note(words: str) -> list[html.P]:
 
 
 def _head(column: Column, is_sortable: bool) -> html.Th:
-    inside = html.Button(column.head, type="button") if is_sortable else column.head
+    inside: Any = column.head
+    if is_sortable:
+        named: Any = {} if column.head else {"aria-label": _NO_HEAD}
+        inside = html.Button(column.head, type="button", **named)
     return html.Th(inside, scope="col", className="n" if column.is_number else "t")
 
 

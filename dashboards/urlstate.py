@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from commscope.errors import UsageError
 from commscope.sanitize import shortened
+from commscope.units import span
 
 #: Of an address that names no page.
 HOME = "/overview"
@@ -39,8 +40,11 @@ class UrlState:
 
 def _whole(name: str, text: str) -> int:
     digits = text[1:] if text.startswith("-") else text
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS):
-        raise UsageError(f"{name}={shortened(text, 40)} in the address is not a whole number")
+    written = f"{name}={shortened(text, 40)} in the address"
+    if not (digits.isascii() and digits.isdigit()):
+        raise UsageError(f"{written} is not a whole number")
+    if len(digits) > _MOST_DIGITS:
+        raise UsageError(f"{written} has more than {_MOST_DIGITS} digits")
     return int(text)
 
 
@@ -53,8 +57,23 @@ def parse(pathname: str | None, search: str | None, prefix: str = "/", runs: int
     state = UrlState(HOME if path == "/" else path, values=values)
     run = state.whole("run") or 0
     if not 0 <= run < runs:
-        raise UsageError(f"run={run} in the address: there are {runs} runs, counted from 0")
+        there = "there is 1 run" if runs == 1 else f"there are {runs:,} runs"
+        raise UsageError(f"run={run} in the address: {there}, counted from 0")
     return UrlState(state.path, run, values)
+
+
+def require_seen(name: str, asked: tuple[int, int], whole: tuple[int, int]) -> None:
+    """Raises UsageError for a stretch of which the run has nothing; times in ns since the origin.
+
+    A link to the edge of a run shows some room beside it: that is no error.
+    """
+    (start, end), (first, last) = asked, whole
+    if start < last and end > first:
+        return
+    raise UsageError(
+        f"{name} in the address: {span(start)} to {span(end)} is not in the run, which lasts from "
+        f"{span(first)} to {span(last)}"
+    )
 
 
 def link(path: str, prefix: str = "/", **values: object) -> str:

@@ -50,11 +50,15 @@ def test_the_first_page_is_the_overview() -> None:
     ("path", "search", "says"),
     [
         ("/nowhere", "", "There is no page /nowhere."),
-        ("/steps", "?run=7", "there are 1 runs"),
+        ("/steps", "?run=7", "run=7 in the address: there is 1 run, counted from 0."),
         ("/steps", "?run=x", "not a whole number"),
         ("/timeline", "?t0=9&t1=1", "is not after"),
         ("/timeline", "?t0=1", "both are needed"),
         ("/timeline", "?sel=<b>", "is not two times"),
+        ("/timeline", "?t0=x&t1=9", "t0=x in the address is not a whole number."),
+        ("/timeline", "?t0=-99999999999999999999&t1=9", "has more than 19 digits"),
+        ("/timeline", "?t0=300000000&t1=400000000", "300.0 ms to 400.0 ms is not in the run"),
+        ("/timeline", "?sel=200000000-300000000", "sel in the address: 200.0 ms to 300.0 ms"),
         ("/timeline", "?ranks=99", "which this run has not"),
         ("/steps", "?" + "x" * 5_000, "longer than"),
     ],
@@ -62,7 +66,7 @@ def test_the_first_page_is_the_overview() -> None:
 def test_bad_addresses_are_told_in_words(path: str, search: str, says: str) -> None:
     content = str(shown(path, search)["content"]["children"])
     assert "leads nowhere" in content
-    assert says.lower() in content.lower()
+    assert says in content
 
 
 def test_the_page_that_is_shown_is_marked() -> None:
@@ -194,7 +198,7 @@ def test_addresses() -> None:
     assert link("/x", "/p/", a=1, b=None, c="&") == "/p/x?a=1&c=%26"
 
 
-@pytest.mark.parametrize("text", ["", "-", "1.5", "1e3", "\u0661", "9" * 20, "0x1"])
+@pytest.mark.parametrize("text", ["", "-", "1.5", "1e3", "\u0661", "0x1"])
 def test_whole_numbers(text: str) -> None:
     with pytest.raises(UsageError, match="not a whole number"):
         UrlState("/", values={"n": text}).whole("n")
