@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
 from dash.development.base_component import Component
@@ -16,7 +17,7 @@ from commscope.dashboards.places import on_common_clock
 from commscope.wording import counted
 
 _IDS = ("compare-base-timeline", "compare-new-timeline")
-_SHIFT = "compare-shift"
+_COUPLING = "compare-coupling"
 _MOST_STEPS = 3
 #: What is shown beside the steps, as a share of them, where both runs have it.
 _AROUND = 0.03
@@ -30,11 +31,21 @@ class Aligned:
     starts: tuple[int, int]
     length_ns: int
     says: str
+    #: When each step begins in the base and in the new run, in order.
+    steps: tuple[tuple[int, int], ...] = ()
 
     @property
     def shift_ns(self) -> int:
         """What is to be added to a time of the base for that of the new run."""
         return self.starts[1] - self.starts[0]
+
+    def coupling(self) -> dict[str, Any]:
+        """By what the browser moves one timeline with the other.
+
+        A view as long as the first one, or longer, is shifted as that one is; a shorter one as the
+        step under its middle.
+        """
+        return {"shift": self.shift_ns, "length": self.length_ns, "steps": self.steps}
 
     def viewport(self, side: int) -> dict[str, int]:
         """What a side shows at first."""
@@ -50,8 +61,8 @@ def timelines(app_data: AppData, sides: tuple[int, int], found: Comparison) -> C
         _timeline(app_data, number, places.viewport(side), _IDS[side], name)
         for side, (number, name) in enumerate(zip(sides, ("Base", "New")))
     ]
-    shift = dcc.Store(id=_SHIFT, data=places.shift_ns)
-    return section("timelines", "Both timelines", paragraph(places.says, "note"), *drawn, shift)
+    coupling = dcc.Store(id=_COUPLING, data=places.coupling())
+    return section("timelines", "Both timelines", paragraph(places.says, "note"), *drawn, coupling)
 
 
 def _timeline(
@@ -74,7 +85,9 @@ def aligned(runs: Sequence[LoadedRun], found: Comparison) -> Aligned:
         begins = (runs[0].view.layout.t0, runs[1].view.layout.t0)
         return Aligned(begins, length, "Aligned at their begins. Zooming one zooms both.")
     first, last = pairs[0], pairs[:_MOST_STEPS][-1]
-    starts = [step_start(run, step) for run, step in zip(runs, first)]
+    of_steps = [step_starts(run) for run in runs]
+    starts = of_steps[0][first[0]], of_steps[1][first[1]]
+    steps = _starts_of_both(pairs, *of_steps)
     ends = [step_end(run, step) for run, step in zip(runs, last)]
     wanted = max(end - start for start, end in zip(starts, ends))
     wholes = [(run.view.layout.t0, run.view.layout.t1) for run in runs]
@@ -82,13 +95,26 @@ def aligned(runs: Sequence[LoadedRun], found: Comparison) -> Aligned:
     before = min(around, *(start - whole[0] for start, whole in zip(starts, wholes)))
     after = min(whole[1] - start for start, whole in zip(starts, wholes))
     length = before + min(wanted + around, after)
-    return Aligned((starts[0] - before, starts[1] - before), length, _says(first, len(pairs)))
+    begin = (starts[0] - before, starts[1] - before)
+    return Aligned(begin, length, _says(first, len(pairs)), steps)
+
+
+def _starts_of_both(
+    pairs: Sequence[tuple[int, int]], base: Mapping[int, int], new: Mapping[int, int]
+) -> tuple[tuple[int, int], ...]:
+    """When the steps of both runs begin: also those at the ends, which are not compared."""
+    apart = {pair[1] - pair[0] for pair in pairs}
+    if len(apart) == 1:
+        (offset,) = apart
+        pairs = [(step, step + offset) for step in sorted(base) if step + offset in new]
+    return tuple((base[pair[0]], new[pair[1]]) for pair in pairs)
 
 
 def _says(first: tuple[int, int], steps: int) -> str:
     return (
         f"Aligned by step: {_steps(first)} begins at the same place, and "
-        f"{counted(steps, 'step')} can be compared. Zooming one zooms both."
+        f"{counted(steps, 'step')} can be compared. Zooming one zooms both; zoomed in, it is the "
+        "step in the middle that begins at the same place."
     )
 
 
@@ -97,22 +123,23 @@ def _steps(pair: tuple[int, int]) -> str:
     return f"step {base}" if base == new else f"step {base} of the base and {new} of the new run"
 
 
-def step_start(run: LoadedRun, step: int) -> int:
-    """When the first rank begins a step."""
-    return min(_times(run, step, "start_ns"))
+def step_starts(run: LoadedRun) -> dict[int, int]:
+    """When the first rank begins each step."""
+    starts: dict[int, int] = {}
+    for row in run.report.steps:
+        if row["start_ns"] is not None:
+            start = on_common_clock(run, row["rank"], row["start_ns"])
+            starts[row["step"]] = min(start, starts.get(row["step"], start))
+    return starts
 
 
 def step_end(run: LoadedRun, step: int) -> int:
     """When the last rank ends it."""
-    return max(_times(run, step, "end_ns"))
-
-
-def _times(run: LoadedRun, step: int, name: str) -> Iterable[int]:
-    return [
-        on_common_clock(run, row["rank"], row[name])
+    return max(
+        on_common_clock(run, row["rank"], row["end_ns"])
         for row in run.report.steps
-        if row["step"] == step and row[name] is not None
-    ]
+        if row["step"] == step and row["end_ns"] is not None
+    )
 
 
 def couple(app: Dash) -> None:
@@ -122,7 +149,7 @@ def couple(app: Dash) -> None:
         ClientsideFunction("commscope_compare", "coupled"),
         *(Output(*view) for view in views),
         *(Input(*view) for view in views),
-        State(_SHIFT, "data"),
+        State(_COUPLING, "data"),
         State(_IDS[0], "id"),
         prevent_initial_call=True,
     )

@@ -106,8 +106,13 @@ def test_steps_are_those_of_both_runs(found: Comparison):
 def test_timelines_are_aligned_by_step(found: Comparison):
     runs = two_runs().runs
     places = compare_timelines.aligned(runs, found)
-    starts = [compare_timelines.step_start(run, 1) for run in runs]
-    assert places.shift_ns == starts[1] - starts[0]
+    starts = [compare_timelines.step_starts(run) for run in runs]
+    assert places.shift_ns == starts[1][1] - starts[0][1]
+    assert places.steps == tuple((starts[0][step], starts[1][step]) for step in (1, 2, 3))
+    rows = [row for row in runs[1].report.steps if row["step"] == 3]
+    assert starts[1][3] == min(
+        runs[1].view.on_common_clock(row["rank"], row["start_ns"]) for row in rows
+    )
     views = [places.viewport(side) for side in (0, 1)]
     assert len({view["t1"] - view["t0"] for view in views}) == 1
     for run, view in zip(runs, views):
