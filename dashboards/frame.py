@@ -122,9 +122,10 @@ def _runs(data: AppData) -> Component:
     options = [
         {"label": name, "value": str(place), "title": name} for place, name in enumerate(names)
     ]
-    return dcc.Dropdown(
+    choice = dcc.Dropdown(
         options, id="run", value="0", clearable=False, searchable=len(names) > 8, className="run"
     )
+    return html.Div(choice, className="runs")
 
 
 def _search() -> Component:

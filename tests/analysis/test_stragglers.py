@@ -56,6 +56,12 @@ def test_the_waiting_moves_between_ranks() -> None:
     assert verdict.shares == {0: 0.5, 1: 0.5}
 
 
+def test_most_of_the_waiting_is_not_enough() -> None:
+    verdict = _verdict(_job([[200_000, 0], [0, 600_000]] * 2))
+    assert verdict.straggler is None
+    assert verdict.says == "no rank causes 80% of the waiting: rank 1 75%, rank 0 25%"
+
+
 def test_a_rank_that_is_late_in_most_steps_only_is_no_straggler() -> None:
     verdict = _verdict(_job([[0, 900_000], [0, 900_000], [200_000, 0], [0, 900_000]]))
     assert verdict.shares[1] > 0.8
