@@ -32,6 +32,7 @@ def start(folder: Path, ranks: frozenset[int], since: float) -> None:
 
 
 def _start(folder: Path, ranks: frozenset[int], since: float) -> None:
+    folder.mkdir(parents=True, exist_ok=True)  # the ranks that are recorded may be slower
     listed = ",".join(map(str, sorted(ranks)))
     words = [sys.executable, "-m", "commscope.integrations.after", str(folder)]
     with (folder / LOG).open("wb") as log:
@@ -44,7 +45,7 @@ def _start(folder: Path, ranks: frozenset[int], since: float) -> None:
             env={**os.environ, "PYTHONSAFEPATH": "1"},
             start_new_session=True,
         )
-    tell(f"the report will be {folder / 'report.html'}; of its making {LOG} beside it tells")
+    tell(f"the report will be {folder / 'report.html'}, or in its place report.error says why not")
 
 
 def missing(folder: Path, ranks: frozenset[int], since: float) -> list[int]:
@@ -84,30 +85,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     os.nice(_NICE)
     absent = _wait(given.folder, given.ranks, given.since, given.wait)
+    told = f"no trace of ranks {', '.join(map(str, absent))} after {given.wait:g} s"
     if absent:
-        tell(f"no trace of ranks {', '.join(map(str, absent))} after {given.wait:g} s")
-    if len(absent) == len(given.ranks):
-        return 1
-    return _report(given.folder)
+        tell(told)
+    try:
+        if len(absent) == len(given.ranks):
+            return _refuse(given.folder, CommscopeError(told))
+        return _report(given.folder, (told,) if absent else ())
+    except CommscopeError as error:  # not even that can be written
+        tell(plain(str(error)))
+        return error.exit_code
 
 
-def _report(folder: Path) -> int:
-    """Writes the report as ``commscope watch`` does, which then leaves the folder alone."""
+def _report(folder: Path, told: tuple[str, ...]) -> int:
+    """Writes the report as ``commscope run`` does; ``commscope watch`` then leaves it alone."""
     # The rank that starts this needs none of it.
-    from commscope.automation.made import Given, report_of  # noqa: PLC0415
+    from commscope.automation.made import Given, made_of  # noqa: PLC0415
     from commscope.automation.publish import publish  # noqa: PLC0415
     from commscope.automation.runs import Found  # noqa: PLC0415
 
     found = Found(folder, (folder,))
     digest = found.digest()
     try:
-        made = report_of(Given(folder.resolve().name, found.paths))
-        publish(folder, digest, made.files, current=found.digest)
+        made = made_of(Given(folder.resolve().name, found.paths, told=told))
     except CommscopeError as error:
         tell(plain(str(error)))
-        return error.exit_code
+        return _refuse(folder, error)
+    publish(folder, digest, made.files, current=found.digest)
     tell(plain(made.verdict))
     return 0
+
+
+def _refuse(folder: Path, error: CommscopeError) -> int:
+    """Says in place of the report why there is none."""
+    from commscope.automation.publish import ERROR, publish  # noqa: PLC0415
+    from commscope.automation.runs import Found  # noqa: PLC0415
+
+    found = Found(folder, (folder,))
+    files = {ERROR: f"commscope: {plain(str(error))}\n".encode()}
+    publish(folder, found.digest(), files, current=found.digest)
+    return error.exit_code
 
 
 if __name__ == "__main__":

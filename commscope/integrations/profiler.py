@@ -49,10 +49,18 @@ class StepProfiler:
         self._session.finish()
 
     def analyze(self) -> None:
-        """Starts, from rank 0, a process that waits for all traces and writes the report."""
+        """Starts, from rank 0, a process that waits for all traces and writes the report.
+
+        Not where rank 0 was to leave a trace and has none: why was told, and others fare alike.
+        """
         there = frozenset(range(self._session.world_size))
         recorded = there if self._ranks is None else there & self._ranks
-        if self._session.rank == 0 and recorded:
+        own = recorded & {0}
+        if (
+            self._session.rank == 0
+            and recorded
+            and not after.missing(self._folder, own, self._begun)
+        ):
             after.start(self._folder, recorded, self._begun)
 
 

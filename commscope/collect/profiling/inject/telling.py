@@ -57,8 +57,14 @@ def shielded(action: Callable[..., Any], otherwise: Callable[[], object]) -> Cal
         try:
             return action(*arguments, **named)
         except Exception as error:  # noqa: BLE001 - whatever fails in here, the job goes on
-            tell(f"profiling ends here, the job goes on ({type(error).__name__}: {error})")
+            tell(f"profiling ends here, the job goes on ({_reason(error)})")
             otherwise()
         return None
 
     return run
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return f"{type(error).__name__}: {error}"
