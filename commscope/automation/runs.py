@@ -64,7 +64,8 @@ class Settling:
 
     files_s: float
     ended_job_s: float  #: where the job says that it has ended
-    lost_job_s: float  #: where it does not; while it runs its wrappers show that they live
+    #: Where it does not, though its wrappers show that they live; or where a trace is cut.
+    lost_s: float
 
 
 def why_not_yet(found: Found, now_s: float, settling: Settling) -> str | None:
@@ -73,7 +74,7 @@ def why_not_yet(found: Found, now_s: float, settling: Settling) -> str | None:
     if found.job is None or found.job.has_ended:
         least_s = settling.files_s if found.job is None else settling.ended_job_s
         return None if quiet_s >= least_s else _written(quiet_s)
-    if quiet_s >= settling.lost_job_s:  # a node that died never says so
+    if quiet_s >= settling.lost_s:  # a node that died never says so
         return None
     has_begun_to = any(node.status is not None for node in found.job.nodes)
     return "the job has not ended on all nodes" if has_begun_to else "the job has not ended"

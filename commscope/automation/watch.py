@@ -22,8 +22,6 @@ from commscope.errors import CommscopeError, UsageError
 from commscope.sanitize import plain
 
 INTERVAL_S, SETTLE_S, LOST_S = 30.0, 60.0, 1800.0
-#: What is not whole is waited for so many times as long as what is.
-_PATIENCE = 10
 
 Say = Callable[[str], None]
 
@@ -80,9 +78,8 @@ class Watcher:
         self._report(found, digest, folder, came)
 
     def _half_written(self, found: Found, digest: str, now_s: float) -> str | None:
-        """Which trace was not written to its end; null where none is, or it has been too long."""
-        most_s = self._settling.files_s * _PATIENCE
-        if found.job is not None or found.stamps().quiet_s(now_s) >= most_s:
+        """Which trace was not written to its end; null where none is, or none will be."""
+        if found.job is not None or found.stamps().quiet_s(now_s) >= self._settling.lost_s:
             return None
         half = self._traces(found, digest).half_written
         return None if half is None else f"{half} is not written to its end"
@@ -147,8 +144,9 @@ def watch(  # noqa: PLR0913 - one argument an option
     """Reports on finished runs in a folder, once or until it is told to end: what came last.
 
     A run is finished when nothing was written to it for ``settle_s`` and its traces are whole, or
-    when ``commscope run`` says so or has shown no sign of life for ``lost_s``. ``say`` gets a line
-    a run. Raises UsageError where the folder is missing, or the configuration cannot be read.
+    nothing for ``lost_s``; one of ``commscope run`` when that says so, or has shown no sign of life
+    for ``lost_s``. ``say`` gets a line a run. Raises UsageError where the folder is missing, or
+    the configuration cannot be read.
     """
     find_config()
     if not folder.is_dir():

@@ -29,7 +29,7 @@ _FAILED = 1
 @click.option(
     "--lost", "lost_s", type=click.FloatRange(0, 31_536_000), default=1800.0,
     show_default=True, metavar="S",
-    help="Seconds without a sign of life after which a job is taken to have died.",
+    help="Seconds without a sign of life after which a job has died, or a copy has stopped.",
 )  # fmt: skip
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER",
@@ -51,7 +51,8 @@ def watch(
     A run is a folder of commscope run, or any other folder in DIR that holds traces. It is
     finished when commscope run says so, or when nothing was written to it for a while and no trace
     is half written. A job under commscope run gives a sign of life every five minutes: one that
-    says nothing for longer than --lost has died. Of a run that cannot be analysed report.error says
+    says nothing for longer than --lost has died, and a half written trace that is older than that
+    is not waited for. Of a run that cannot be analysed report.error says
     why. What has a report is left alone until its files change, whoever wrote the report.
 
     With --once the exit code is 1 where a run could not be analysed this time.

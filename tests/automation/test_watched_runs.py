@@ -188,7 +188,8 @@ def test_a_half_written_trace_is_waited_for(
 def test_a_trace_that_is_never_finished_does_not_keep_the_rest(tmp_path: Path) -> None:
     run = small_run.write_run(tmp_path / "runs" / "run", ranks=1)
     _half_packed(run)
-    assert look(tmp_path / "runs", age_s=20 * SETTLE_S).reported == ["run"]
+    assert look(tmp_path / "runs", lost_s=2 * AGE_S).reported == []
+    assert look(tmp_path / "runs", lost_s=0.5 * AGE_S).reported == ["run"]
     assert json.loads((run / "report.json").read_text())["trust"]["verdict"] != "ok"
 
 
@@ -206,10 +207,10 @@ def test_what_cannot_be_analysed_says_so_once(tmp_path: Path) -> None:
     run.mkdir(parents=True)
     (run / "rank0.json").write_bytes(small_run.CUT_EARLY)
     said: list[str] = []
-    assert look(tmp_path / "runs", say=said.append).failed == ["run"]
+    assert look(tmp_path / "runs", say=said.append, lost_s=0.5 * AGE_S).failed == ["run"]
     assert reports(run) == ["report.error"]
     assert (run / "report.error").read_text().startswith("commscope: rank0.json: ")
-    assert look(tmp_path / "runs", say=said.append) == Watched()
+    assert look(tmp_path / "runs", say=said.append, lost_s=0.5 * AGE_S) == Watched()
     assert len(said) == 1
     (run / "rank0.json").write_bytes(small_run.trace(0))
     assert look(tmp_path / "runs").reported == ["run"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,18 @@ def test_what_is_not_finished(tmp_path: Path, capfd: pytest.CaptureFixture[str])
     small_run.write_run(tmp_path / "runs" / "new")
     assert run(["watch", "--once", "--settle", "3600", str(tmp_path / "runs")]) == 0
     assert capfd.readouterr().err.startswith("not finished: new (written ")
+
+
+def test_a_trace_under_way(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = small_run.write_run(tmp_path / "runs" / "one", ranks=1)
+    packed = gzip.compress(small_run.trace(1))
+    (folder / "rank1.json.gz").write_bytes(packed[: len(packed) // 2])
+    assert watched(str(tmp_path / "runs")) == 0
+    told = capfd.readouterr()
+    assert told.out == ""
+    assert told.err == "not finished: one (rank1.json.gz is not written to its end)\n"
+    assert watched("--lost", "0", str(tmp_path / "runs")) == 0
+    assert reports(folder) == ["report.html", "report.json", "report.md"]
 
 
 def test_elsewhere_and_in_silence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
