@@ -23,6 +23,23 @@ Chosen = Callable[[Job], Sequence[Node]]
 
 
 @dataclass(frozen=True, slots=True)
+class Draft:
+    """A report on nodes of a job that is not written yet."""
+
+    job: Job
+    chosen: Chosen
+    there: tuple[Node, ...]
+    digest: str
+    made: Made
+
+    @property
+    def says(self) -> str:
+        """How the job ended, if not well, and what is missing; empty where there is neither."""
+        said = (ending(self.job), missing(self.job, self.there))
+        return "; ".join(says for says in said if says)
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """A report that was written, in at most three lines."""
 
@@ -74,16 +91,26 @@ def report_on(job: Job, chosen: Chosen, output: Path | None = None) -> Finished 
 
     It lies in the folder of the run, or in another one. Raises UsageError as ``finish_run``.
     """
-    there, folder = chosen(job), job.folder if output is None else output
-    digest, made = digest_of(job, there), made_of(given_of(job, there))
+    folder, draft = job.folder if output is None else output, draft_of(job, chosen)
+    return Finished(draft.made, _lines(draft, folder)) if put(draft, folder) else None
+
+
+def draft_of(job: Job, chosen: Chosen) -> Draft:
+    """The report of the chosen nodes; raises UsageError where the settings cannot be read."""
+    there = tuple(chosen(job))
+    digest = digest_of(job, there)
+    return Draft(job, chosen, there, digest, made_of(given_of(job, there)))
+
+
+def put(draft: Draft, folder: Path) -> bool:
+    """Writes a report; false where it was there. Raises UsageError where it cannot be written."""
 
     def current() -> str:
-        now = look(job.folder)
-        return digest_of(now, chosen(now))
+        now = look(draft.job.folder)
+        return digest_of(now, draft.chosen(now))
 
-    about = {"nodes": [node.folder.name for node in there]}
-    is_ours = publish(folder, digest, made.files, about=about, current=current)
-    return Finished(made, _lines(job, there, made, folder)) if is_ours else None
+    about = {"nodes": [node.folder.name for node in draft.there]}
+    return publish(folder, draft.digest, draft.made.files, about=about, current=current)
 
 
 def digest_of(job: Job, there: Sequence[Node]) -> str:
@@ -132,8 +159,11 @@ def _covered(folder: Path) -> list[str] | None:
     return nodes if isinstance(nodes, list) else []
 
 
-def _lines(job: Job, there: Sequence[Node], made: Made, folder: Path) -> tuple[str, ...]:
+def _lines(draft: Draft, folder: Path) -> tuple[str, ...]:
     """How the job ended and what is missing, the verdict, and where the report lies."""
-    said = [says for says in (ending(job), missing(job, there)) if says]
-    where = f"report: {folder / 'report.html'} (also .json and .md)"
-    return tuple(line for line in ("; ".join(said), made.verdict, where) if line)
+    return tuple(line for line in (draft.says, draft.made.verdict, where(folder)) if line)
+
+
+def where(folder: Path) -> str:
+    """Where a report lies."""
+    return f"report: {folder / 'report.html'} (also .json and .md)"

@@ -44,11 +44,17 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A report as files, by name; the report itself is null where no GPU was traced."""
+    """A report as files, by name, and as what they were drawn from.
+
+    ``report`` is null where no GPU was traced: then ``logs`` stands for it. ``told`` is what all
+    files say of the job beside it.
+    """
 
     files: dict[str, bytes]
     verdict: str
     report: Report | None = None
+    logs: LogReport | None = None
+    told: tuple[str, ...] = ()
 
 
 def report_of(given: Given) -> Made:
@@ -77,7 +83,7 @@ def _of_trace(given: Given, run: Run, hangs: Sequence[Hang]) -> Made:
     trace = trace_of(replace(run, notes=(*(Note("files", says) for says in told), *run.notes)))
     report = api.analyze(trace, default_thresholds=find_config().thresholds)
     verdict = " ".join([*(f"Hang: {hang.says}." for hang in hangs[:1]), report.summary.verdict])
-    return Made(_files(report, given.name, told), verdict, report)
+    return Made(_files(report, given.name, told), verdict, report, told=tuple(told))
 
 
 def _why(run: Run, error: Exception) -> list[str]:
@@ -105,7 +111,7 @@ def _of_logs(given: Given, run: Run, neighbors: Neighbors | None) -> Made:
     logs = LogReader().finish() if run.logs is None else run.logs
     loaded = LoadedLogs(logs, given.told)
     report = quoting(logs, build_log_report(loaded, neighbors, find_config().thresholds))
-    return Made(_log_files(report, given), log_verdict(report))
+    return Made(_log_files(report, given), log_verdict(report), logs=report, told=given.told)
 
 
 def _log_files(report: LogReport, given: Given) -> dict[str, bytes]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
+from commscope.cli import collected
 from commscope.cli.as_peer import AS, analyze_as_peer
 from commscope.cli.options import FORMAT, OUTPUT, QUIET, reading_options
 from commscope.cli.output import PLAIN_WIDTH, check_output, emit
@@ -38,11 +40,21 @@ def analyze(
     """Say which communication was exposed, step by step and rank by rank.
 
     PATH is a trace, a folder of them (one a rank), a pattern, an archive, or - for standard input.
+    Of a folder of commscope run it says how the job ended, and writes report.html, .json and .md
+    into it; with options of reading, only the traces in it are read.
     """
     check_output(output, reading["paths"], reading["config"])
     peer = reading.pop("peer")
     if peer is not None:
         analyze_as_peer(peer, style, output, quiet=quiet, **reading)
+        return
+    more = ("instances",) if instances else ()
+    width = _UNWRAPPED if quiet else PLAIN_WIDTH
+    folder = collected.collected_run(reading["paths"])
+    if folder is not None:
+        asked = collected.report_on_run(folder, quiet=quiet)
+        shown = functools.partial(collected.draw, asked, quiet=quiet, details=verbose)
+        emit(lambda: collected.document(asked, more), shown, style, output, width=width)
         return
     report = analyze_as_set(quiet=quiet, **reading)
 
@@ -52,6 +64,4 @@ def analyze(
         else:
             print_report(report, console, details=verbose)
 
-    more = ("instances",) if instances else ()
-    width = _UNWRAPPED if quiet else PLAIN_WIDTH
     emit(lambda: report.to_dict(more=more), draw, style, output, width=width)

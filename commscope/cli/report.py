@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from commscope.cli import collected
+from commscope.cli.collected_files import github_lines, rendered
 from commscope.cli.github import GITHUB, show_on_github
 from commscope.cli.options import QUIET, reading_options
 from commscope.cli.output import check_output, write
@@ -17,6 +19,7 @@ from commscope.errors import UsageError
 from commscope.report.model import Report
 
 _SCHEMA = "report-1.schema.json"
+_BY_DEFAULT = (Path("report.html"),)
 
 
 def _html(report: Report, name: str) -> str:
@@ -69,10 +72,16 @@ def _print_schema(ctx: click.Context, _option: click.Parameter, wanted: bool) ->
 def report(outputs: tuple[Path, ...], github: bool, quiet: bool, **reading: Any) -> None:
     """Write the report of a run to files: one that opens anywhere, a comment, a line in CI.
 
-    PATH is what commscope analyze takes. Without --output and --github, report.html is written.
+    PATH is what commscope analyze takes. Without --output and --github, report.html is written; of
+    a folder of commscope run, report.html, .json and .md are written into it in any case.
     """
-    outputs = outputs or (() if github else (Path("report.html"),))
+    folder = collected.collected_run(reading["paths"])
+    if folder is None and not github:
+        outputs = outputs or _BY_DEFAULT
     _check(outputs, reading["paths"], reading["config"])
+    if folder is not None:
+        _report_on_run(folder, outputs, github=github, quiet=quiet)
+        return
     found = analyze_as_set(quiet=quiet, **reading)
     name = _name_of(reading["paths"])
     for output in outputs:
@@ -81,6 +90,17 @@ def report(outputs: tuple[Path, ...], github: bool, quiet: bool, **reading: Any)
         from commscope.report.github import report_annotations  # noqa: PLC0415
 
         show_on_github(report_annotations(found), _markdown(found, name))
+
+
+def _report_on_run(folder: Path, outputs: Sequence[Path], *, github: bool, quiet: bool) -> None:
+    """Writes the files asked for; some are, where none can be written into the folder."""
+    asked = collected.report_on_run(folder, quiet=quiet)
+    if not (github or asked.is_written):
+        outputs = outputs or _BY_DEFAULT
+    for output in outputs:
+        write(rendered(asked, output.suffix.lower()), output)
+    if github:
+        show_on_github(github_lines(asked), str(rendered(asked, ".md"), "utf-8"))
 
 
 def _name_of(paths: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from commscope.findings.model import Finding, Grade
+from commscope.report.log_report import LogReport
 from commscope.report.model import Report
 from commscope.sanitize import plain, shortened
 from commscope.units import span
@@ -31,6 +32,12 @@ def report_annotations(report: Report) -> str:
     """The verdict and the findings, the gravest first; failed checks of trust are among them."""
     verdict = Annotation("notice", "commscope", report.summary.verdict)
     return annotation_lines([verdict, *map(_of_finding, report.findings)])
+
+
+def log_annotations(report: LogReport, verdict: str) -> str:
+    """The same of a report on logs."""
+    told = Annotation("notice", "commscope", verdict)
+    return annotation_lines([told, *map(_of_finding, report.findings)])
 
 
 def annotation_lines(given: Iterable[Annotation]) -> str:
