@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 from werkzeug.serving import make_server
 
 import commscope
@@ -24,7 +24,7 @@ from commscope.api import examine
 from commscope.dashboards.app import Loaded, create_app_of
 from commscope.dashboards.pages import PAGES
 
-_SIZE = {"width": 1280, "height": 800}
+_SIZE: ViewportSize = {"width": 1280, "height": 800}
 #: Charts and the timeline are drawn after a page has come; nothing tells when the last one is.
 _SETTLED_MS = 2_500
 
@@ -63,13 +63,12 @@ def main() -> None:
     parser.add_argument("--dark", action="store_true")
     asked = parser.parse_args()
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    scheme, ending = ("dark", "_dark") if asked.dark else ("light", "")
     with served(asked.runs) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport=_SIZE, color_scheme=scheme)
-        take(page, address, asked.folder, asked.runs[0].stem + ending)
+        page = browser.new_page(viewport=_SIZE, color_scheme="dark" if asked.dark else "light")
+        take(page, address, asked.folder, asked.runs[0].stem + ("_dark" if asked.dark else ""))
         browser.close()
 
 
