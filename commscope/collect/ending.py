@@ -46,11 +46,12 @@ def _of_profiling(job: Prepared, options: ProfileOptions, told: Told) -> list[st
     """What is still to be told of a profiler that was made ready; its processes told the rest."""
     if job.told is None or job.node is None:
         return []
-    from commscope.collect.profiling.prepare import missing_traces, told_inside  # noqa: PLC0415
+    from commscope.collect.profiling.missing import missing_traces  # noqa: PLC0415
+    from commscope.collect.profiling.prepare import told_inside  # noqa: PLC0415
 
     inside = told_inside(job.told)
     told.problems.extend(inside)
-    return [] if inside else missing_traces(options, job.node.traces)
+    return missing_traces(options, job.node.traces, job.told, job.place, explained=bool(inside))
 
 
 def _report(node: NodeFolder, options: RunOptions, signals: Signals, patience: Patience) -> None:

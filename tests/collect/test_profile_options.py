@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commscope.collect.profiling.options import ProfileOptions, parse_ranks, parse_steps
-from commscope.collect.profiling.prepare import Prepared, missing_traces, prepare
+from commscope.collect.profiling.prepare import Prepared, prepare
 
 KINETO = ProfileOptions("kineto", (10, 12), frozenset({8, 0}), "^step")
 
@@ -53,7 +53,6 @@ def test_options_that_make_no_sense_are_refused(arguments: dict[str, object], re
 def test_without_a_profiler_nothing_is_prepared(tmp_path: Path) -> None:
     assert prepare(ProfileOptions(), tmp_path / "traces", tmp_path / "scratch") == Prepared()
     assert not list(tmp_path.iterdir())
-    assert missing_traces(ProfileOptions(), tmp_path) == []
 
 
 def test_the_variables_carry_what_was_asked_for(tmp_path: Path) -> None:
@@ -79,14 +78,6 @@ def test_an_empty_path_of_imports_gains_no_empty_entry(tmp_path: Path) -> None:
     made = prepare(KINETO, tmp_path, tmp_path, {"PYTHONPATH": "", "KINETO_LOG_LEVEL": "0"})
     assert made.variables["PYTHONPATH"] == str(tmp_path / "inject")
     assert "KINETO_LOG_LEVEL" not in made.variables  # the user's own is left alone
-
-
-def test_a_job_without_a_trace_is_told_how_to_get_one(tmp_path: Path) -> None:
-    (line,) = missing_traces(KINETO, tmp_path)
-    assert "10-12" in line
-    assert "--profile-marker" in line
-    (tmp_path / "rank0.pt.trace.json.gz").touch()
-    assert missing_traces(KINETO, tmp_path) == []
 
 
 def test_a_profiler_that_is_missing_is_a_warning(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commscope.collect.profiling.options import ProfileOptions
-from commscope.collect.profiling.prepare import Prepared, missing_traces, prepare
+from commscope.collect.profiling.prepare import Prepared, prepare
 from commscope.collect.profiling.rocprofv3 import WHOLE_RUN, flags, installed_version, version_in
 
 _STAND_IN = """#!{python} -S
@@ -104,8 +104,6 @@ def test_a_worker_runs_without_it_where_it_does_not_start(tmp_path: Path) -> Non
     ended = job.python("-c", "print('trained')", RANK="0")
     assert (ended.stdout, ended.returncode) == ("trained\n", 0)
     assert "cannot be started" in ended.stderr
-    (line,) = missing_traces(ProfileOptions("rocprofv3"), job.traces)
-    assert line.startswith("no trace: ")
 
 
 @pytest.mark.parametrize("kind", ["none", "kineto"])

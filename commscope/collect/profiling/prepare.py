@@ -79,19 +79,6 @@ def told_inside(told: Path) -> list[str]:
     return list(dict.fromkeys(text.splitlines()))
 
 
-def missing_traces(options: ProfileOptions, traces_dir: Path) -> list[str]:
-    """After the job: what to say where no rank has left a trace, and how to get one."""
-    if options.kind == "none" or any(traces_dir.glob("rank*")):
-        return []
-    if options.kind == "rocprofv3":
-        return ["no trace: no Python process of the asked ranks was started under rocprofv3"]
-    first, last = options.steps
-    what = "an optimizer" if options.marker is None else f"a range that matches {options.marker}"
-    seen = f"no trace of steps {first}-{last}: no process completed {last + 2} steps"
-    hint = "--profile-marker REGEX names a record_function range that begins each step"
-    return [f"{seen}, told by {what} ({hint})"]
-
-
 def _settings(options: ProfileOptions, command: list[str]) -> str:
     first, last = options.steps
     given = {

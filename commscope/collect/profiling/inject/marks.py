@@ -15,6 +15,9 @@ class Marks:
         self._nvtx = torch.cuda.nvtx if torch.version.hip else None
         self._is_open = False
 
+    #: What rocprofv3 records is its own matter.
+    is_recording = False
+
     def begin_step(self, step: int) -> None:
         """A step begins, and the one before ends."""
         self.abandon()

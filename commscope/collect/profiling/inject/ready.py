@@ -61,11 +61,13 @@ class _Steps:
 
     def _make(self) -> Any:
         from .markers import MarkerSteps  # noqa: PLC0415 - see above
+        from .notes import TORCH, note  # noqa: PLC0415
         from .optimizers import OptimizerSteps  # noqa: PLC0415
         from .session import Session  # noqa: PLC0415
         from .settings import Settings  # noqa: PLC0415
 
         settings = Settings.of(self._environment)
+        note(TORCH)
         session, marker = Session(settings), settings.marker
         return MarkerSteps(session, marker) if marker else OptimizerSteps(session)
 

@@ -35,6 +35,12 @@ class Recorder:
         self._is_done = False
         self._packing: threading.Thread | None = None
 
+    @property
+    def is_recording(self) -> bool:
+        """Whether there is something recorded that is in no file yet."""
+        is_packing = self._packing is not None and self._packing.is_alive()
+        return is_packing or (bool(self._recorded) and not self._is_done)
+
     def begin_step(self, step: int) -> None:
         """A step begins, and the one before ends."""
         if self._is_done or threading.get_ident() != self._thread:

@@ -10,10 +10,12 @@ from typing import Any
 
 from .device import DeviceClock, HostClock, is_captured, on_gpu
 from .marks import Marks
+from .notes import ENDED, RECORDS, STEPS, TERMINATED, note
 from .ranks import place
 from .recorder import Recorder
 from .settings import KINETO, Settings
 from .telling import shielded, tell
+from .termination import Termination
 from .timing import StepTimes, append_step_time
 
 #: Set by the process that takes the steps of a rank; those it starts inherit it and keep quiet.
@@ -33,8 +35,10 @@ class Session:
         self.rank, self.world_size = 0, 1
         self._recorder: Any = None
         self._times: StepTimes | None = None
+        self._records = False
         self.begin_step = shielded(self._begin_step, self._abandon)
         self.finish = shielded(self._finish, self._abandon)
+        self._termination = Termination(self.finish, lambda: note(TERMINATED, self.rank))
 
     def _begin_step(self, step: int) -> None:
         import torch  # noqa: PLC0415 - the job has it, the launcher need not
@@ -47,12 +51,25 @@ class Session:
             return
         if self._times is not None:
             self._times.begin_step(step)
-        self._recorder.begin_step(step)
+        with self._termination.put_off():
+            self._recorder.begin_step(step)
+        self._watch_end()
+
+    def _watch_end(self) -> None:
+        """A signal must not cost what has been recorded; before and after it acts as ever."""
+        if not self._recorder.is_recording:
+            self._termination.end()
+            return
+        if not self._records:
+            self._records = True
+            note(RECORDS, self.rank)
+        self._termination.begin()
 
     def _open(self) -> None:
         """The first step: now the process group is there, and tells the rank."""
         self._pid = os.getpid()
         self.rank, self.world_size = place(os.environ)
+        note(STEPS, self.rank)
         is_first = os.environ.setdefault(_TAKEN, str(self._pid)) == str(self._pid)
         if not is_first or not self._settings.wants(self.rank):
             return
@@ -69,13 +86,18 @@ class Session:
     def _finish(self) -> None:
         if os.getpid() != self._pid or self._recorder is None:
             return
-        missing = self._recorder.finish()
+        with self._termination.put_off():
+            missing = self._recorder.finish()
+        self._termination.end()
+        note(ENDED, self.rank)
         if missing is not None and self.rank == self._settings.speaker:
             tell(f"rank {self.rank}: {missing}")
 
     def _abandon(self) -> None:
         """After a failure: the profiler is switched off, if that can still be done."""
         recorder, self._recorder = self._recorder, None
+        note(ENDED, self.rank)
+        self._termination.end()
         if recorder is not None:
             shielded(recorder.abandon, lambda: None)()
 
