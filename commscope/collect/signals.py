@@ -40,18 +40,30 @@ class Received(Protocol):
 
 
 class Signals:
-    """The signals that wait to be taken; none that the user has ignored, as nohup does."""
+    """The signals that wait to be taken, but for SIGHUP under nohup.
+
+    A shell starts what is behind ``&`` with SIGINT ignored, and so does the job begin. What a job
+    makes of one that is sent to it is its own matter: those are taken all the same, which Linux
+    allows as long as they are blocked. What a terminal sends is not meant for such a job.
+    """
 
     def __init__(self) -> None:
-        used = {number for number in _PASSED_ON if signal.getsignal(number) != signal.SIG_IGN}
+        ignored = {number for number in _PASSED_ON if signal.getsignal(number) == signal.SIG_IGN}
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        self._waited = frozenset(used | {signal.SIGCHLD})
+        self._not_of_terminal = frozenset(ignored)
+        self._waited = (_PASSED_ON | {signal.SIGCHLD}) - (ignored & {signal.SIGHUP})
         #: What was blocked before: the job begins with the same.
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._waited)
 
     def take(self, seconds: float) -> Received | None:
         """The next signal, or null where none comes in this time."""
-        return signal.sigtimedwait(self._waited, max(seconds, 0.0))
+        received = signal.sigtimedwait(self._waited, max(seconds, 0.0))
+        if received is None or not self._is_ignored(received):
+            return received
+        return None
+
+    def _is_ignored(self, received: Received) -> bool:
+        return received.si_code == _SI_KERNEL and received.si_signo in self._not_of_terminal
 
     def restore(self) -> None:
         """Lets signals act again as before."""

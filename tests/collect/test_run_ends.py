@@ -202,20 +202,41 @@ def test_a_job_begins_with_the_signals_of_its_user(tmp_path: Path) -> None:
     assert ran(tmp_path, command).out == alone.stdout
 
 
-def test_nohup_is_respected(tmp_path: Path) -> None:
-    command = [*wrapper("--run-dir", str(tmp_path / "run")), *python(COUNTS_SIGNALS)]
-    process = subprocess.Popen(
-        ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *command],
+def ignoring(tmp_path: Path, name: str, command: list[str]) -> subprocess.Popen[bytes]:
+    """Begins a job under a wrapper that was started with a signal ignored."""
+    words = [*wrapper("--run-dir", str(tmp_path / "run")), *command]
+    return subprocess.Popen(
+        ["sh", "-c", f'trap "" {name}; exec "$@"', "sh", *words],
         env=environment(tmp_path),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+
+
+def test_nohup_is_respected(tmp_path: Path) -> None:
+    process = ignoring(tmp_path, "HUP", python(COUNTS_SIGNALS))
     assert line_of(process) == "ready"
     process.send_signal(signal.SIGHUP)
     process.send_signal(signal.SIGUSR2)
     run = end(tmp_path, process)
     assert (run.code, run.out) == (7, b"SIGUSR2\n"), run.err
+
+
+HANDLES = """
+import os, signal, sys
+was = signal.signal(signal.SIGINT, lambda *_: sys.exit(5))
+os.write(1, b"%s\\n" % was.name.encode())
+while True:
+    signal.pause()
+"""
+
+
+def test_a_job_behind_an_ampersand_gets_the_interrupt_that_is_sent(tmp_path: Path) -> None:
+    process = ignoring(tmp_path, "INT", python(HANDLES))
+    assert line_of(process) == "SIG_IGN"  # as it would be without the wrapper
+    process.send_signal(signal.SIGINT)
+    assert end(tmp_path, process).code == 5
 
 
 INTERRUPTED = "it.prepare = lambda *_: signal.raise_signal(signal.SIGINT)"
