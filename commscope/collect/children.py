@@ -13,6 +13,11 @@ from commscope.collect.signals import Received, Signals, Target
 
 #: What Python ignores for itself, and a process that it starts must not inherit.
 _PYTHONS_OWN = (signal.SIGPIPE, signal.SIGXFSZ)
+#: For a process that reads nothing, and whose output goes to standard error.
+ONLY_ERRORS = (
+    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+    (os.POSIX_SPAWN_DUP2, 2, 1),
+)
 
 
 @dataclass(frozen=True)
@@ -23,31 +28,32 @@ class Woken:
     signal: Received | None = None
 
 
+def without(numbers: Sequence[int]) -> Sequence[tuple[Any, ...]]:
+    """For a process that shall not have these files."""
+    return [(os.POSIX_SPAWN_CLOSE, number) for number in numbers]
+
+
 def start(
     command: Sequence[str],
     environment: Mapping[str, str],
     signals: Signals,
     *,
     own_group: bool,
-    only_errors: bool = False,
+    files: Sequence[tuple[Any, ...]] = (),
 ) -> Target:
     """Starts a command with the wrapper's own input and output, and the former signal mask.
 
-    With ``only_errors`` it reads nothing, and all that it prints goes to standard error. Raises
-    OSError where it cannot be started.
+    ``files`` is what is done to these before (see posix_spawn). Raises OSError where it cannot be
+    started.
     """
     given: dict[str, Any] = {"setpgroup": 0} if own_group else {}
-    if only_errors:
-        given["file_actions"] = [
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_DUP2, 2, 1),
-        ]
     pid = os.posix_spawnp(
         command[0],
         list(command),
         dict(environment),
         setsigmask=signals.before,
         setsigdef=_PYTHONS_OWN,
+        file_actions=files,
         **given,
     )
     return Target(pid, own_group)

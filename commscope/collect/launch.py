@@ -11,11 +11,12 @@ import os
 import shutil
 import signal
 
-from commscope.collect.children import in_foreground, start
+from commscope.collect.children import in_foreground, start, without
 from commscope.collect.options import RunOptions
 from commscope.collect.preparing import Prepared, prepare
 from commscope.collect.run_folder import NODE
 from commscope.collect.signals import Signals
+from commscope.collect.standard import open_missing
 from commscope.collect.told import Told, reason, say
 
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
@@ -26,6 +27,7 @@ def run(options: RunOptions) -> int:
 
     127 where the command is not found and 126 where it cannot be executed, as a shell does.
     """
+    closed = open_missing()
     missing = _missing(options.command[0])
     if missing is not None:
         return missing
@@ -36,7 +38,7 @@ def run(options: RunOptions) -> int:
         return -signal.SIGINT
     signals = Signals()
     try:
-        return _run(job, options, signals, told)
+        return _run(job, options, signals, told, closed)
     finally:
         signals.restore()
 
@@ -53,10 +55,18 @@ def _missing(program: str) -> int | None:
     return _NOT_FOUND
 
 
-def _run(job: Prepared, options: RunOptions, signals: Signals, told: Told) -> int:
+def _run(
+    job: Prepared, options: RunOptions, signals: Signals, told: Told, closed: tuple[int, ...]
+) -> int:
     code, process = 0, None
     try:
-        process = start(job.command, job.environment, signals, own_group=not in_foreground())
+        process = start(
+            job.command,
+            job.environment,
+            signals,
+            own_group=not in_foreground(),
+            files=without(closed),
+        )
     except OSError as error:
         told.tell(f"{job.command[0]}: {reason(error)}")
         code = _NOT_FOUND if error.errno == errno.ENOENT else _NOT_EXECUTABLE

@@ -9,7 +9,7 @@ import sys
 import time
 from importlib.util import find_spec
 
-from commscope.collect.children import start, wait
+from commscope.collect.children import ONLY_ERRORS, start, wait
 from commscope.collect.run_folder import NodeFolder
 from commscope.collect.signals import STOPPING, Patience, Signals, Target
 
@@ -37,7 +37,7 @@ def make_report(
     # A file of the job's folder named like a module must not be taken for it.
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     try:
-        child = start(command, environment, signals, own_group=True, only_errors=True)
+        child = start(command, environment, signals, own_group=True, files=ONLY_ERRORS)
     except OSError as error:
         return f"cannot be started ({error.strerror})"
     with contextlib.suppress(OSError):

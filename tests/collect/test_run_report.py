@@ -6,7 +6,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from run_jobs import Ran, begin, end, line_of, ran
+from run_jobs import Ran, begin, end, line_of, python, ran
 
 #: The wrapper with a stand-in for what makes the report.
 STAND_IN = """
@@ -41,6 +41,26 @@ def test_the_report_is_made_when_the_node_is_complete(tmp_path: Path) -> None:
     run = run_with(tmp_path, code, "--wait", "5")
     assert (run.code, run.out) == (1, b"")
     assert sorted(run.err.split()) == [b"more", b"verdict"]
+
+
+_IS_OPEN = """
+import os
+for number in 0, 1, 2:
+    try:
+        os.fstat(number)
+    except OSError:
+        os.mkdir(f"closed{number}")
+"""
+
+
+def test_a_wrapper_without_output_makes_the_report_and_the_job_has_none_either(
+    tmp_path: Path,
+) -> None:
+    code = "import pathlib, sys; pathlib.Path(sys.argv[1], 'made').touch(); print('verdict')"
+    change = report_with(tmp_path, code) + "\nimport os\nos.closerange(0, 3)"
+    run = ran(tmp_path, python(_IS_OPEN), change=change, PYTHONPATH=str(tmp_path / "modules"))
+    assert (run.code, run.err, (run.folder / "made").exists()) == (0, b"", True)
+    assert sorted(it.name for it in tmp_path.glob("closed*")) == ["closed0", "closed1", "closed2"]
 
 
 def test_a_report_that_is_killed_is_told(tmp_path: Path) -> None:
