@@ -151,6 +151,9 @@ def _logging(
     logging = log_variables(level, folder, environment)
     if options.log_calls and logging.users_own is not None:
         told.tell(f"{logging.users_own} is set: --log-calls changes nothing about it")
+    if logging.is_silent:
+        told.tell(f"{logging.users_own} is set, and NCCL_DEBUG is not: no log is written"
+                  " (NCCL_DEBUG=INFO has one written)")  # fmt: skip
     return logging.variables
 
 

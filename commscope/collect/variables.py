@@ -19,16 +19,21 @@ _FLIGHT_NAME = "flight_recorder_rank_"
 
 _SUBSYSTEMS = {"start": "INIT,ENV,GRAPH,NET", "calls": "INIT,ENV,GRAPH,NET,COLL,TUNING"}
 _DECIDING = ("NCCL_DEBUG", "NCCL_DEBUG_FILE")
+_OUTPUTS = ("", "stdout", "stderr")
 #: Where PyTorch's flight recorder puts what it dumps when a collective hangs; the newer name last.
 _FLIGHT = ("TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "TORCH_FR_DUMP_TEMP_FILE")
 
 
 @dataclass(frozen=True)
 class Logging:
-    """What to set, and what the user had set already: the first variable of it, or null."""
+    """What to set, and what the user had set already: the first variable of it, or null.
+
+    ``is_silent``: that names a file, and no level, without which nothing is written to it.
+    """
 
     variables: Mapping[str, str]
     users_own: str | None
+    is_silent: bool = False
 
 
 def log_variables(level: str, folder: Path, environment: Mapping[str, str]) -> Logging:
@@ -45,7 +50,8 @@ def log_variables(level: str, folder: Path, environment: Mapping[str, str]) -> L
             NCCL_DEBUG_SUBSYS=own.get("NCCL_DEBUG_SUBSYS") or _SUBSYSTEMS[level],
             NCCL_DEBUG_FILE=str(folder / LOG_NAME).replace("%", "%%", _signs_before(folder)),
         )
-    return Logging(variables, decided and f"{decided}={own[decided]}")
+    users_own = decided and f"{decided}={own[decided]}"
+    return Logging(variables, users_own, is_silent=decided == _DECIDING[1])
 
 
 def _signs_before(folder: Path) -> int:
@@ -73,11 +79,16 @@ def _pairs(path: Path) -> Iterator[tuple[str, str]]:
 def users_log_files(
     environment: Mapping[str, str], host: str
 ) -> tuple[Path, re.Pattern[str]] | None:
-    """Folder and names of the files into which the user has the processes of a host log."""
+    """Folder and names of the files into which the user has the processes of a host log.
+
+    A relative folder is one of the wrapper's, in which the job begins too.
+    """
     name = environment.get("NCCL_DEBUG_FILE", "")
-    if not environment.get("NCCL_DEBUG") or "/" not in name or name.startswith("/dev/"):
+    if not environment.get("NCCL_DEBUG") or name in _OUTPUTS or name.startswith("/dev/"):
         return None
-    folder, _, file = name.rpartition("/")
+    folder, slash, file = name.rpartition("/")
     signs = {"%h": re.escape(host.partition(".")[0]), "%p": "[0-9]+", "%%": "%"}
     pieces = re.split("(%[hp%])", file)
-    return Path(folder or "/"), re.compile("".join(signs.get(it, re.escape(it)) for it in pieces))
+    return Path(folder or slash or "."), re.compile(
+        "".join(signs.get(it, re.escape(it)) for it in pieces)
+    )

@@ -76,6 +76,8 @@ def test_a_sign_in_the_name_of_a_folder_is_no_sign_of_the_library(tmp_path: Path
         ("/logs/a+%h.%p.log", "/logs", "a+node1.12.log", "a+node2.12.log"),
         ("/all", "/", "all", "al"),
         ("/a/50%%", "/a", "50%", "50%%"),
+        ("here.%p.log", ".", "here.12.log", "here.log"),
+        ("logs/x.%p", "logs", "x.12", "x.y"),
     ],
 )
 def test_names_of_the_users_logs(name: str, folder: str, fits: str, differs: str) -> None:
@@ -87,7 +89,7 @@ def test_names_of_the_users_logs(name: str, folder: str, fits: str, differs: str
     assert not found[1].fullmatch(differs)
 
 
-@pytest.mark.parametrize("name", ["", "stderr", "/dev/stderr"])
+@pytest.mark.parametrize("name", ["", "stderr", "stdout", "/dev/stderr"])
 def test_output_of_the_job_is_no_log_file(name: str) -> None:
     assert users_log_files({"NCCL_DEBUG": "INFO", "NCCL_DEBUG_FILE": name}, "a") is None
 

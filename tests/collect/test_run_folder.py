@@ -99,6 +99,17 @@ def test_logs_that_the_user_asked_for_are_copied(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("mine.*.log"))) == 2
 
 
+def test_logs_of_a_relative_name_are_copied(tmp_path: Path) -> None:
+    writes = "open('rel.23.log', 'w').close()"
+    run = ran(tmp_path, python(writes), NCCL_DEBUG="INFO", NCCL_DEBUG_FILE="rel.%p.log")
+    assert [path.name for path in (run.node() / "logs").iterdir()] == ["rel.23.log"]
+
+
+def test_a_file_without_a_level_is_told_to_stay_empty(tmp_path: Path) -> None:
+    (told,) = ran(tmp_path, ["true"], NCCL_DEBUG_FILE="/logs/%p").problems
+    assert "NCCL_DEBUG_FILE=/logs/%p is set, and NCCL_DEBUG is not: no log is written" in told
+
+
 def test_a_folder_that_cannot_be_made_is_made_elsewhere(tmp_path: Path) -> None:
     (tmp_path / "run").write_bytes(b"")
     run = ran(tmp_path, python(f"print('fine')\n{LOGS}\nraise SystemExit(4)"))
