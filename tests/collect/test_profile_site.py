@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from commscope.collect.profiling import inject
 from commscope.collect.profiling.inject.telling import TOLD
 from commscope.collect.profiling.options import ProfileOptions
 from commscope.collect.profiling.prepare import prepare, told_inside
@@ -24,6 +27,21 @@ class Optimizer:
             hook(self, (), {})
 """
 _TORCH = "class autograd:\n    _get_sequence_nr = None\nfrom torch import optim\n"
+
+
+#: As much of ``imp`` as old versions need; new ones have none.
+_IMP = """
+import os, sys, types
+def find_module(name, path):
+    for folder in path:
+        file = os.path.join(folder, name + ".py")
+        if os.path.exists(file):
+            return open(file), file, None
+    raise ImportError(name)
+def load_module(name, file, path, kind):
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(file.read(), vars(module))
+"""
 
 
 class Job:
@@ -62,6 +80,31 @@ def test_the_users_own_sitecustomize_runs_and_is_what_it_was(job: Job) -> None:
     (job.user / "sitecustomize.py").write_text("import builtins; builtins.marked = __file__\n")
     ended = job.python("import sitecustomize; print(marked == sitecustomize.__file__)")
     assert (ended.stdout, ended.stderr) == ("True\n", "")
+
+
+def test_an_old_python_can_read_the_first_file_and_hands_over(job: Job) -> None:
+    (text,) = [it.read_text(encoding="utf-8") for it in files(inject).iterdir()
+               if it.name == "sitecustomize.py"]  # fmt: skip
+    tree = ast.parse(text, feature_version=(3, 4))
+    newer = (ast.AnnAssign, ast.JoinedStr, ast.Nonlocal, ast.NamedExpr, ast.YieldFrom, ast.Starred)
+    assert not [it for it in ast.walk(tree) if isinstance(it, newer)]
+    of_functions = [it for it in ast.walk(tree) if isinstance(it, ast.FunctionDef)]
+    assert not [it for it in of_functions if it.returns or it.args.args or it.args.kwonlyargs]
+    assert "__future__" not in text
+    assert text.isascii()  # Python 2 asks for a declaration otherwise
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_old_python_runs_the_users_own_alone(job: Job, there: bool) -> None:
+    if there:
+        (job.user / "sitecustomize.py").write_text("import sys; sys.stdout.write('mine')\n")
+    (job.user / "imp.py").write_text(_IMP)
+    first = Path(job.environment["PYTHONPATH"].split(os.pathsep)[0]) / "sitecustomize.py"
+    first.write_text(
+        first.read_text().replace("_IS_OLD = sys.version_info < (3, 7)", "_IS_OLD = 1")
+    )
+    ended = job.python("import sys; print(any('_commscope_job' in it for it in sys.modules))")
+    assert (ended.stdout, ended.stderr) == ("mine" * there + "False\n", "")
 
 
 def test_a_sitecustomize_that_fails_fails_as_ever(job: Job) -> None:
