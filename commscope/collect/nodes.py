@@ -20,6 +20,8 @@ _LAUNCHERS = (
     ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK", ()),
     ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", ("PMI_JOBID",)),
 )  # fmt: skip
+#: Index and number of the wrappers of a job that nothing else tells apart, set by hand.
+BY_HAND = ("COMMSCOPE_NODE", "COMMSCOPE_NODES")
 _STEP = ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID")
 #: What starts processes on other nodes too, from inside the wrapper.
 _SPREADING = frozenset(
@@ -59,12 +61,28 @@ class Place:
 
 
 def find_place(environment: Mapping[str, str], command: Sequence[str]) -> Place:
-    """The place that the environment and a launcher's own options tell."""
+    """The place that the environment and a launcher's own options tell; by hand goes first."""
     options = _launcher_options(environment, command)
+    given = _by_hand(environment)
+    if given is not None:
+        return given if options is None else _with_options(given, options)
     place = _from_variables(environment)
     if options is None:
         return _alone(environment) if place is None else _one_rank(place)
     return _with_options(place or _from_options(options, _alone(environment)), options)
+
+
+def misnumbered(environment: Mapping[str, str]) -> str | None:
+    """What was given by hand and makes no sense, or null."""
+    given = [f"{name}={environment[name]}" for name in BY_HAND if name in environment]
+    if not given or _by_hand(environment) is not None:
+        return None
+    return f"{' '.join(given)}: give the node's number, from 0, and how many there are"
+
+
+def _by_hand(environment: Mapping[str, str]) -> Place | None:
+    index, count = (_number(environment.get(name)) for name in BY_HAND)
+    return None if index is None or not count or index >= count else Place(index, count)
 
 
 def spreads(environment: Mapping[str, str], command: Sequence[str]) -> bool:

@@ -10,10 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commscope.collect.commands import name_of, program, safe_name
-from commscope.collect.nodes import Place, find_place, spreads
+from commscope.collect.nodes import BY_HAND, Place, find_place, misnumbered, spreads
 from commscope.collect.options import RunOptions
 from commscope.collect.profiling.options import ProfileOptions
-from commscope.collect.run_folder import NodeFolder, Run, default_folder, iso_time, open_node
+from commscope.collect.run_folder import (
+    NodeFolder,
+    Run,
+    default_folder,
+    is_in_progress,
+    iso_time,
+    open_node,
+)
 from commscope.collect.told import Told, reason
 from commscope.collect.variables import log_variables
 
@@ -21,6 +28,9 @@ from commscope.collect.variables import log_variables
 _CONTAINERS = frozenset(
     ("apptainer", "singularity", "docker", "podman", "enroot", "ch-run", "shifter", "sarus")
 )
+
+
+_HOW_TO_JOIN = f"(set {' and '.join(BY_HAND)} on each node, if it is of the same job)"
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,9 @@ def prepare(options: RunOptions, environment: Mapping[str, str], told: Told) -> 
     """Makes what the job needs; what cannot be made is told."""
     began_ns, host = time.time_ns(), os.uname().nodename
     place = find_place(environment, options.command)
+    wrong = misnumbered(environment)
+    if wrong is not None:
+        told.tell(wrong)
     node = _open(options, place, host, told)
     scratch = logs = noted = None
     variables: dict[str, str] = {}
@@ -93,12 +106,20 @@ def _tell_of_place(
     node: NodeFolder, wanted: Path, options: RunOptions, place: Place, told: Told
 ) -> None:
     if node.run != Path(os.path.abspath(wanted)):
-        told.tell(f"{wanted} holds an earlier run: this one is in {node.run}")
+        told.tell(f"{wanted} holds {_held(wanted, place)}: this one is in {node.run}")
     elif options.run_dir is None and place.count not in (None, 1) and place.job is None:
         told.tell(
             "the nodes of this job meet only if all are given the same --run-dir:"
             f" this one writes to {node.run}"
         )
+
+
+def _held(folder: Path, place: Place) -> str:
+    """What is in the way of this run, and how to join it where nothing tells its nodes apart."""
+    if not is_in_progress(folder):
+        return "an earlier run"
+    is_alone = place.count == 1 and place.job is None
+    return f"a run that has not ended {_HOW_TO_JOIN}" if is_alone else "a run that has not ended"
 
 
 def _scratch(node: NodeFolder, told: Told, *, shared: bool) -> Path | None:

@@ -96,6 +96,13 @@ def open_node(wanted: Path, run: Run, place: Place, host: str) -> NodeFolder:
     raise FileExistsError(f"{wanted} and {_MOST_RUNS_OF_A_NAME} beside it are taken")
 
 
+def is_in_progress(folder: Path) -> bool:
+    """Whether a node of a run has begun and not ended: it runs, or died without a word."""
+    nodes = folder / "nodes"
+    begun, ended = list(nodes.glob(".[0-9]*")), list(nodes.glob(f"[0-9]*/{STATUS}"))
+    return len(begun) > len(ended)
+
+
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Writes a document whole or not at all; raises OSError."""
     new = _written(path, document)

@@ -7,13 +7,15 @@ import shlex
 import pytest
 
 from commscope.collect.commands import name_of, program, without_secrets
-from commscope.collect.nodes import Place, find_place, spreads
+from commscope.collect.nodes import Place, find_place, misnumbered, spreads
 
 STEP = {"SLURM_JOB_ID": "7", "SLURM_STEP_ID": "1", "SLURM_PROCID": "3", "SLURM_LOCALID": "1",
         "SLURM_STEP_NUM_TASKS": "4", "SLURM_JOB_NUM_NODES": "2", "SLURM_NODEID": "1"}  # fmt: skip
 BATCH = {"SLURM_JOB_ID": "7", "SLURM_PROCID": "0", "SLURM_JOB_NUM_NODES": "2", "SLURM_NODEID": "0"}
 OPEN_MPI = {"OMPI_COMM_WORLD_RANK": "5", "OMPI_COMM_WORLD_SIZE": "8",
             "OMPI_COMM_WORLD_LOCAL_RANK": "2", "PMIX_NAMESPACE": "prte-1"}  # fmt: skip
+
+BY_HAND = {"COMMSCOPE_NODE": "1", "COMMSCOPE_NODES": "2"}
 
 
 @pytest.mark.parametrize(
@@ -27,6 +29,10 @@ OPEN_MPI = {"OMPI_COMM_WORLD_RANK": "5", "OMPI_COMM_WORLD_SIZE": "8",
         ({**STEP, **OPEN_MPI}, "python train.py", Place(5, 8, 2, (5,), 8, "prte-1")),
         ({"PMI_RANK": "1", "PMI_SIZE": "2"}, "./job", Place(1, 2, 0, (1,), 2)),
         ({"PMI_RANK": "2", "PMI_SIZE": "2"}, "./job", Place(0, 1)),
+        (BY_HAND, "./launch.sh 1", Place(1, 2)),
+        ({**STEP, **BY_HAND}, "torchrun --nnodes 2 --node-rank 1 t.py",
+         Place(1, 2, 0, (1,), 2)),
+        ({**BY_HAND, "COMMSCOPE_NODE": "2"}, "./launch.sh", Place(0, 1)),
         ({"PMI_RANK": "one", "PMI_SIZE": "2"}, "./job", Place(0, 1)),
         ({"RANK": "1", "WORLD_SIZE": "2"}, "python train.py", Place(1, 2, 0, (1,), 2)),
         ({}, "torchrun train.py", Place(0, 1, 0, (0,), 1)),
@@ -51,6 +57,15 @@ OPEN_MPI = {"OMPI_COMM_WORLD_RANK": "5", "OMPI_COMM_WORLD_SIZE": "8",
 )  # fmt: skip
 def test_place(environment: dict[str, str], command: str, place: Place) -> None:
     assert find_place(environment, shlex.split(command)) == place
+
+
+def test_numbers_that_make_no_sense_are_told() -> None:
+    assert misnumbered({}) is None
+    assert misnumbered(BY_HAND) is None
+    told = misnumbered({"COMMSCOPE_NODE": "2", "COMMSCOPE_NODES": "2"})
+    assert told is not None
+    assert told.startswith("COMMSCOPE_NODE=2 COMMSCOPE_NODES=2: ")
+    assert misnumbered({"COMMSCOPE_NODE": "0"}) is not None
 
 
 @pytest.mark.parametrize(

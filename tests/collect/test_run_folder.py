@@ -244,6 +244,25 @@ def test_an_earlier_run_is_not_written_over(tmp_path: Path) -> None:
 RUN = Run(["python", "train.py"], "train", "2026-11-30T18:30:05+0100")
 
 
+def test_a_run_in_progress_is_no_earlier_one_and_can_be_joined_by_hand(tmp_path: Path) -> None:
+    first = begin(tmp_path, ["cat"], COMMSCOPE_NODE="0", COMMSCOPE_NODES="2")
+    while not list(tmp_path.glob("run/nodes/0000-*/node.json")):
+        assert first.poll() is None
+    (told,) = ran(tmp_path, ["true"]).problems
+    assert told.endswith(
+        "run holds a run that has not ended (set COMMSCOPE_NODE and COMMSCOPE_NODES on each node,"
+        f" if it is of the same job): this one is in {tmp_path}/run-2"
+    )
+    joined = ran(tmp_path, ["true"], COMMSCOPE_NODE="1", COMMSCOPE_NODES="2")
+    assert (joined.problems, joined.node(1).is_dir()) == ([], True)
+    assert end(tmp_path, first).code == 0
+
+
+def test_a_wrong_number_by_hand_is_told(tmp_path: Path) -> None:
+    (told,) = ran(tmp_path, ["true"], COMMSCOPE_NODE="1").problems
+    assert told.startswith("commscope: COMMSCOPE_NODE=1: give ")
+
+
 def test_nodes_without_numbers_take_one_each(tmp_path: Path) -> None:
     place = Place(None, 2)
     names = [open_node(tmp_path / "run", RUN, place, host) for host in ("b", "a", "c")]
