@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import errno
 import gzip
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from commscope.collect.profiling.inject import recorder
+from commscope.collect.profiling.inject import recorder, session
 from commscope.collect.profiling.inject.device import HostClock
-from commscope.collect.profiling.inject.packing import pack
+from commscope.collect.profiling.inject.packing import beside_others, pack
 from commscope.collect.profiling.inject.plan import Plan
 from commscope.collect.profiling.inject.recorder import Recorder
+from commscope.collect.profiling.inject.settings import KINETO, Settings
 from commscope.collect.profiling.inject.timing import StepTimes, append_step_time
 
 
@@ -137,6 +142,47 @@ def test_a_trace_that_cannot_be_written_says_where(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"Not a directory: '.*/file/traces/rank0.gz'"):
         pack(plain, tmp_path / "file" / "traces" / "rank0.gz")
     assert not plain.exists()
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_of_two_traces_of_a_rank_the_first_stays(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    has_links: bool,
+) -> None:
+    if not has_links:
+        monkeypatch.setattr(os, "link", _no_links)
+    target = tmp_path / "traces" / "rank0.gz"
+    for text in ("first", "second"):
+        (tmp_path / "plain.json").write_text(text)
+        pack(tmp_path / "plain.json", target, beside_others)
+    assert gzip.decompress(target.read_bytes()) == b"first"
+    assert [path.name for path in target.parent.iterdir()] == ["rank0.gz"]
+    assert "rank0.gz is there already: the trace of another process" in capsys.readouterr().err
+
+
+def _no_links(*_: object) -> None:
+    raise PermissionError(errno.EPERM, "Operation not permitted")
+
+
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_a_second_process_of_a_rank_is_not_recorded(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    is_shared: bool,
+) -> None:
+    torch = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: False))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setenv("COMMSCOPE_PROFILED_PID", str(os.getpid()))
+    monkeypatch.setattr(session, "_at_exit", lambda _: None)
+    (tmp_path / "rank0.pt.trace.json.gz").touch()
+    plan, log = Plan(4, 5, 1), tmp_path / "log"
+    settings = Settings(KINETO, plan, None, None, (), tmp_path, log, is_shared)
+    session.Session(settings).begin_step(1)
+    said = "rank 0: a process before has left its trace, and this one leaves none"
+    assert (said in capsys.readouterr().err) is is_shared
 
 
 def test_the_median_step_is_written(tmp_path: Path) -> None:

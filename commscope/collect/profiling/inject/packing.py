@@ -6,9 +6,13 @@ import gzip
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .telling import tell
+
+Place = Callable[[Path, Path], object]
 #: Of a text as repetitive as this, higher levels save little and take long.
 _LEVEL = 3
 
@@ -28,8 +32,8 @@ def exported(profiler: Any) -> Path:
     return path
 
 
-def pack(plain: Path, target: Path) -> None:
-    """Compresses the file into the target and removes it.
+def pack(plain: Path, target: Path, place: Place = os.replace) -> None:
+    """Compresses the file into the target and removes it; ``place`` gives it its name.
 
     Raises OSError where the target cannot be written.
     """
@@ -38,12 +42,31 @@ def pack(plain: Path, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         with plain.open("rb") as source, gzip.open(hidden, "wb", _LEVEL) as file:
             shutil.copyfileobj(source, file, 1 << 20)
-        os.replace(hidden, target)
+        place(hidden, target)
+    except FileExistsError:
+        tell(f"{target} is there already: the trace of another process of this rank was left out")
     except OSError as error:  # of a full disk nothing tells which
         raise OSError(error.errno, error.strerror, str(target)) from error
     finally:
         _remove(plain)
         _remove(hidden)
+
+
+def trace_of(folder: Path, rank: int) -> Path:
+    """Where the trace of a rank belongs."""
+    return folder / f"rank{rank}.pt.trace.json.gz"
+
+
+def beside_others(hidden: Path, target: Path) -> None:
+    """Gives a file a name that no other has; raises FileExistsError where one has it."""
+    try:
+        os.link(hidden, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if target.exists():
+            raise FileExistsError(str(target)) from None
+        os.replace(hidden, target)
 
 
 def _is_whole(path: Path) -> bool:

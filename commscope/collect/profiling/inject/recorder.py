@@ -6,13 +6,14 @@ the same numbers. One step more than planned is recorded: only its begin ends th
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from .capture import Capture, in_progress
-from .packing import pack
+from .packing import Place, pack, trace_of
 from .plan import Plan
 from .telling import shielded, tell
 
@@ -24,10 +25,16 @@ class Recorder:
     """One trace of one rank, written to ``rankR.pt.trace.json.gz`` in the folder."""
 
     def __init__(
-        self, plan: Plan, rank: int, folder: Path, capture: Callable[..., Any] = Capture
+        self,
+        plan: Plan,
+        rank: int,
+        folder: Path,
+        capture: Callable[..., Any] = Capture,
+        place: Place = os.replace,
     ) -> None:
+        self._place = place
         self._plan, self._rank, self._make = plan, rank, capture
-        self._target = folder / f"rank{rank}.pt.trace.json.gz"
+        self._target = trace_of(folder, rank)
         self._thread = threading.get_ident()
         self._capture: Any = None
         self._recorded: list[int] = []
@@ -95,12 +102,12 @@ class Recorder:
         self._recorded.append(step)
         self._capture.begin_step(step)
 
-    def _taken(self) -> tuple[Path, Path]:
-        """The trace as it was recorded, and where it belongs."""
+    def _taken(self) -> tuple[Path, Path, Place]:
+        """The trace as it was recorded, where it belongs, and what puts it there."""
         capture, self._capture = self._capture, None
         self._is_done = True
         capture.stop()
-        return capture.export(), self._target
+        return capture.export(), self._target, self._place
 
     def _make_way(self) -> None:
         if not self._is_done:

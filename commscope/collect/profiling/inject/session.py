@@ -11,6 +11,7 @@ from typing import Any
 from .device import DeviceClock, HostClock, is_captured, on_gpu
 from .marks import Marks
 from .notes import ENDED, RECORDS, STEPS, TERMINATED, note
+from .packing import beside_others, trace_of
 from .ranks import place
 from .recorder import Recorder
 from .settings import KINETO, Settings
@@ -71,14 +72,27 @@ class Session:
         self.rank, self.world_size = place(os.environ)
         note(STEPS, self.rank)
         is_first = os.environ.setdefault(_TAKEN, str(self._pid)) == str(self._pid)
-        if not is_first or not self._settings.wants(self.rank):
+        if not is_first or not self._settings.wants(self.rank) or self._has_been_recorded():
             return
         if self._settings.kind == KINETO:
-            self._recorder = Recorder(self._settings.plan, self.rank, self._settings.traces)
+            self._recorder = self._new_recorder()
             self._times = StepTimes(self._settings.plan.timed, clock, self._write_time)
         else:
             self._recorder = Marks()
         _at_exit(self.finish)
+
+    def _has_been_recorded(self) -> bool:
+        """Whether a process of this rank was here before, as where one script trains twice."""
+        folder, is_shared = self._settings.traces, self._settings.is_shared
+        if not is_shared or not trace_of(folder, self.rank).exists():
+            return False
+        tell(f"rank {self.rank}: a process before has left its trace, and this one leaves none")
+        return True
+
+    def _new_recorder(self) -> Recorder:
+        settings = self._settings
+        named = beside_others if settings.is_shared else os.replace
+        return Recorder(settings.plan, self.rank, settings.traces, place=named)
 
     def _write_time(self, milliseconds: float) -> None:
         append_step_time(self._settings.log, self.rank, milliseconds)

@@ -21,7 +21,8 @@ class Settings:
     """What to record. ``ranks`` None: all; ``marker`` None: the optimizer ends a step.
 
     ``command`` is how the command of rocprofv3 begins; it is empty for Kineto. ``log`` takes the
-    step times without the profiler.
+    step times without the profiler. ``is_shared``: other processes of this job may have written
+    traces there, which stay; others give way.
     """
 
     kind: str
@@ -31,6 +32,7 @@ class Settings:
     command: tuple[str, ...]
     traces: Path
     log: Path
+    is_shared: bool = False
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Settings:
@@ -45,6 +47,7 @@ class Settings:
             command=tuple(given["command"]),
             traces=traces,
             log=traces.parent / STEP_TIMES,
+            is_shared=True,
         )
 
     def wants(self, rank: int) -> bool:
