@@ -119,6 +119,8 @@ def _app(data: AppData, access: Access) -> Dash:
     hashes = [*app.csp_hashes(), hash_of(frame.FIRST_SCRIPT)]
     protect(app.server, access, hashes)
     app.server.config["DEBUG"] = False
+    # Dash looks for its scripts at the first request, and answers others without them meanwhile.
+    app._setup_server()  # type: ignore[no-untyped-call]
     app.server.wsgi_app = _without_prefix(app.server.wsgi_app, access.prefix)
     return app
 

@@ -129,7 +129,7 @@ def test_a_click_on_the_map_leads_to_the_step(tab: Tab) -> None:
 
 def test_a_bad_link_shows_a_message(tab: Tab) -> None:
     tab.open("/timeline?t0=9&t1=1")
-    expect(tab.page.get_by_role("alert")).to_contain_text("is not after")
+    expect(tab.page.locator(".message")).to_contain_text("is not after")
     assert tab.errors == []
 
 

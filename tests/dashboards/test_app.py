@@ -202,3 +202,9 @@ def test_addresses() -> None:
 def test_whole_numbers(text: str) -> None:
     with pytest.raises(UsageError, match="not a whole number"):
         UrlState("/", values={"n": text}).whole("n")
+
+
+def test_the_first_requests_may_come_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = create_app_of([loaded()])
+    monkeypatch.setattr(app, "_walk_assets_directory", lambda: pytest.fail("by a request"))
+    assert "/assets/charts.js" in app.server.test_client().get("/").text
