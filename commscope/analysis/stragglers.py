@@ -21,8 +21,8 @@ MIN_STEP_SHARE = 2 / 3
 MIN_ERRORS = 3
 #: and this share of the time in steps.
 MIN_STEP_TIME = 0.01
-#: A rank that causes more than this share causes most of it: the waiting does not move.
-_MOST = 0.5
+#: A rank that causes more than this share causes most of it, of two ranks too.
+_MOST = 2 / 3
 
 
 @dataclass(frozen=True, slots=True)

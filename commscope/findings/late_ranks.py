@@ -26,8 +26,8 @@ from commscope.wording import rank_list
 
 #: A transfer is hidden on the straggler if compute covers this share of it there.
 _HIDDEN = 0.8
-#: A rank that causes more than this share of the waiting causes most of it.
-_MOST = 0.5
+#: A rank that causes more than this share of the waiting causes most of it, of two ranks too.
+_MOST = 2 / 3
 
 
 def _waits(case: Case) -> Bool:

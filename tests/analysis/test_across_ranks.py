@@ -105,7 +105,8 @@ def test_a_straggler_is_named_only_where_one_rank_is_to_blame(
     a = found.analysis
     (verdict,) = straggler_verdicts(a.timeline, found.matching, a.collectives, a.steps)
     assert verdict.straggler == straggler
-    assert ("the waiting moves" in verdict.says) == (straggler is None)
+    says = "the waiting moves" in verdict.says or "no rank causes 80%" in verdict.says
+    assert says == (straggler is None)
     assert sum(verdict.shares.values()) == pytest.approx(1)
 
 
