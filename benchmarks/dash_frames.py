@@ -16,7 +16,6 @@ import os
 import random
 import shutil
 import statistics
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,10 +26,10 @@ from typing import Any
 from dash import Dash
 from dash_lod import made_up_trace, timed
 from playwright.sync_api import Page, sync_playwright
-from werkzeug.serving import WSGIRequestHandler, make_server
 
 from commscope.analysis.result import analyse
 from commscope.dashboards.app import Loaded, create_app_of
+from commscope.dashboards.serve import in_background
 from commscope.report.build import report_of
 
 ZOOMS = (0.3, 0.1, 0.01, 0.001, 0.0001)
@@ -69,11 +68,6 @@ _JUMP = f"""([t0, t1]) => new Promise((resolve) => {{
 }})"""
 
 
-class _Quiet(WSGIRequestHandler):
-    def log(self, *_arguments: Any) -> None:
-        """Says nothing of requests."""
-
-
 @dataclass(frozen=True, slots=True)
 class Jump:
     """One jump: how long until it was drawn in full, and the bytes that came for it."""
@@ -97,14 +91,8 @@ def made_up_app(events: int, ranks: int, calls: float) -> Dash:
 def served(events: int, ranks: int, calls: float) -> Iterator[str]:
     """The app of a made up run; gives its address."""
     app = made_up_app(events, ranks, calls)
-    server = make_server("127.0.0.1", 0, app.server, threaded=True, request_handler=_Quiet)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
+    with in_background(app.server) as address:
+        yield address
 
 
 def wait(page: Page, script: str) -> Any:

@@ -116,7 +116,7 @@ def _app(data: AppData, access: Access) -> Dash:
         page.register(app, data)
     register_routes(app.server, [run.view for run in data.runs])
     failures.register(app.server, app.callback_map)
-    hashes = [*app.csp_hashes(), hash_of(frame.FIRST_SCRIPT)]
+    hashes = [*app.csp_hashes(), *map(hash_of, frame.SCRIPTS)]
     protect(app.server, access, hashes)
     app.server.config["DEBUG"] = False
     # Dash looks for its scripts at the first request, and answers others without them meanwhile.

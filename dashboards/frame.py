@@ -9,25 +9,29 @@ from dash import dcc, html
 from dash.development.base_component import Component
 
 from commscope.dashboards.app_data import AppData
-from commscope.dashboards.causes import gravest, in_short
 from commscope.dashboards.failures import PROBLEM
 from commscope.dashboards.pages.sections import sentence
 from commscope.dashboards.urlstate import UrlState
+from commscope.findings.main_cause import in_short, main_cause
+from commscope.report.html.document import sort_script
 from commscope.report.model import Clock, Report
 from commscope.sanitize import shortened
 from commscope.units import percent, span
 
 #: Set before anything is painted, so that no page flashes in the wrong theme.
-FIRST_SCRIPT = (
+_FIRST_SCRIPT = (
     'try{var t=localStorage.getItem("commscope-theme");'
     'if(t==="light"||t==="dark")document.documentElement.dataset.theme=t}catch(e){}'
 )
+#: What stands in the page itself.
+SCRIPTS = (_FIRST_SCRIPT, sort_script())
 _INDEX = """<!doctype html>
 <html lang="en">
 <head>
 {%metas%}
 <title>{%title%}</title>
 <script>FIRST_SCRIPT</script>
+<script>SORT_SCRIPT</script>
 <style>VARIABLES</style>
 {%favicon%}
 {%css%}
@@ -79,7 +83,9 @@ KEYS = (
 
 def index_string(variables: str) -> str:
     """The page that the browser gets first, with the colours of both themes."""
-    return _INDEX.replace("FIRST_SCRIPT", FIRST_SCRIPT).replace("VARIABLES", variables)
+    first, sort = SCRIPTS
+    page = _INDEX.replace("FIRST_SCRIPT", first).replace("SORT_SCRIPT", sort)
+    return page.replace("VARIABLES", variables)
 
 
 def frame(data: AppData) -> Component:
@@ -200,7 +206,8 @@ def _verdict_chip(report: Report) -> Component:
     shares = report.summary.shares
     exposed = None if shares is None else shares.exposed_comm
     told = "exposed not known" if exposed is None else f"{percent(exposed)} exposed"
-    worst = gravest(report)
+    matter = (found for found in report.findings if found.severity != "low")
+    worst = main_cause(report.findings) or next(matter, None)
     if worst is not None:
         told += f": {in_short(worst)}"
     grade = "ok" if worst is None else worst.severity

@@ -14,7 +14,7 @@ import webbrowser
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from threading import Timer
+from threading import Thread, Timer
 from typing import Any
 
 import flask
@@ -24,6 +24,7 @@ from commscope.dashboards.security import LOOPBACK, TOKEN, Access
 from commscope.errors import UsageError
 
 FIRST_PORT = 8050
+_LOCAL = "127.0.0.1"
 #: How many ports after the first are tried before any is taken.
 _MORE_PORTS = 50
 _WAITING = 64
@@ -129,6 +130,20 @@ def run(app: flask.Flask, found: socket.socket, address: Address) -> None:
         server.serve_forever()  # it ends quietly at a KeyboardInterrupt
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def in_background(app: flask.Flask) -> Iterator[str]:
+    """Serves in a thread of its own, for notebooks and tests; gives the address."""
+    server = make_server(_LOCAL, 0, app, threaded=True, request_handler=_Quiet)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://{_LOCAL}:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def open_browser(address: Address, access: Access) -> Timer:

@@ -66,7 +66,11 @@ def bars_figure(shown: Sequence[ShownStep], height: int = 300) -> go.Figure:
     if not all(knowns):
         whole = [None if k else step.window_ns for k, step in zip(knowns, shown)]
         traces.append(_bar("withheld", names, whole, "card", hover))
-    longest = max((step.window_ns for step in shown), default=1)
+    return _stacked(traces, max((step.window_ns for step in shown), default=1), height)
+
+
+def _stacked(traces: Sequence[go.Bar], longest_ns: float, height: int) -> go.Figure:
+    """Bars of the steps upon each other."""
     return charts.figure(
         x="step",
         y="",
@@ -74,7 +78,7 @@ def bars_figure(shown: Sequence[ShownStep], height: int = 300) -> go.Figure:
         height=height,
         barmode="stack",
         xaxis={"type": "category", "nticks": 20},
-        yaxis=charts.time_axis(longest),
+        yaxis=charts.time_axis(longest_ns),
     )
 
 
@@ -231,15 +235,7 @@ def causes_figure(report: Report, shown: Sequence[ShownStep], height: int = 300)
         for cause in causes
     ]  # fmt: skip
     stacks = [sum(stack) for stack in zip(*means.values(), strict=True)]
-    return charts.figure(
-        x="step",
-        y="",
-        traces=traces,
-        height=height,
-        barmode="stack",
-        xaxis={"type": "category", "nticks": 20},
-        yaxis=charts.time_axis(max(stacks, default=1)),
-    )
+    return _stacked(traces, max(stacks, default=1), height)
 
 
 def cause_sums(report: Report) -> dict[tuple[int | None, str], int]:

@@ -9,20 +9,18 @@ It needs Playwright, and Chromium or what CHROMIUM names.
 from __future__ import annotations
 
 import argparse
-import logging
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Page, ViewportSize, sync_playwright
-from werkzeug.serving import make_server
 
 import commscope
 from commscope.api import examine
 from commscope.dashboards.app import Loaded, create_app_of
 from commscope.dashboards.pages import PAGES
+from commscope.dashboards.serve import in_background
 
 _SIZE: ViewportSize = {"width": 1280, "height": 800}
 #: Charts and the timeline are drawn after a page has come; nothing tells when the last one is.
@@ -33,15 +31,8 @@ _SETTLED_MS = 2_500
 def served(runs: list[Path]) -> Iterator[str]:
     """The address of the app with these runs, while it is open."""
     loaded = [Loaded(run.name, *examine(commscope.load(run))) for run in runs]
-    server = make_server("127.0.0.1", 0, create_app_of(loaded).server, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with in_background(create_app_of(loaded).server) as address:
+        yield address
 
 
 def take(page: Page, address: str, folder: Path, name: str) -> None:
@@ -62,7 +53,6 @@ def main() -> None:
     parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("--dark", action="store_true")
     asked = parser.parse_args()
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
     with served(asked.runs) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"]

@@ -22,7 +22,7 @@ MIN_ERRORS = 3
 #: and this share of the time in steps.
 MIN_STEP_TIME = 0.01
 #: A rank that causes more than this share causes most of it, of two ranks too.
-_MOST = 2 / 3
+MOST_SHARE = 2 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class _Blame:
         """Why a rank (an index) is not to blame although nobody causes more waiting."""
         if share < MIN_SHARE:
             most = f"no rank causes {MIN_SHARE:.0%} of the waiting"
-            return most if share > _MOST else "the waiting moves between ranks"
+            return most if share > MOST_SHARE else "the waiting moves between ranks"
         of_rank = self.straggler[mine] == rank
         if not leads_every_step(self.step[mine], self.caused_ns[mine], of_rank, MIN_STEP_SHARE):
             return "the waiting moves between ranks from step to step; in all"

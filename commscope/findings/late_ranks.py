@@ -12,6 +12,7 @@ from commscope.analysis.stragglers import (
     MIN_ERRORS,
     MIN_SHARE,
     MIN_STEP_SHARE,
+    MOST_SHARE,
     instance_waits,
     leads_every_step,
 )
@@ -26,8 +27,6 @@ from commscope.wording import rank_list
 
 #: A transfer is hidden on the straggler if compute covers this share of it there.
 _HIDDEN = 0.8
-#: A rank that causes more than this share of the waiting causes most of it, of two ranks too.
-_MOST = 2 / 3
 
 
 def _waits(case: Case) -> Bool:
@@ -161,7 +160,7 @@ def _for_whom(case: Case) -> str:
     order = np.argsort(-caused, kind="stable")[:4]
     share = caused / max(caused.sum(), 1)
     shown = ", ".join(f"rank {case.ranks[i]} {share[i]:.0%}" for i in order if caused[i])
-    if share[order[0]] > _MOST:
+    if share[order[0]] > MOST_SHARE:
         first = f"most of it for rank {case.ranks[order[0]]}"
         return f"{first}, but not so much in every step that it alone is to blame ({shown})"
     return f"and no one rank is to blame: the waiting moves between ranks ({shown})"

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from commscope.analysis.result import Analysis
 from commscope.columns import NONE, Bool, int64
+from commscope.findings.main_cause import main_cause
 from commscope.findings.model import Finding, Result, Trust
 from commscope.report.model import Shares, StepTimes, Summary, UpperBound
 from commscope.units import percent, span
@@ -20,7 +21,7 @@ def summarise(
 ) -> Summary:
     """The summary of the steps table (as shown, so without what is withheld).
 
-    ``findings`` are those of the rules, the largest bound first.
+    ``findings`` are those of the rules.
     """
     closed = _closed(steps)
     wanted = steps.filter(pa.array(_shown(steps, closed)))
@@ -144,10 +145,10 @@ def _waiting(analysis: Analysis, steps: pa.Table) -> str:
 
 def _cause(findings: Sequence[Finding], unit: str) -> str:
     """The finding with the largest bound, if it is worth naming."""
-    first = findings[0] if findings else None
-    if first is None or first.severity == "low" or not first.bound_ns:
+    cause = main_cause(findings)
+    if cause is None:
         return ""
-    return f"Main cause: {first.says}. Mending that wins at most {span(first.bound_ns)}{unit}."
+    return f"Main cause: {cause.says}. Mending that wins at most {span(cause.bound_ns or 0)}{unit}."
 
 
 def _unit(analysis: Analysis) -> str:

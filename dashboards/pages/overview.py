@@ -9,14 +9,13 @@ from dash.development.base_component import Component
 
 from commscope.dashboards import step_charts
 from commscope.dashboards.app_data import AppData
-from commscope.dashboards.causes import in_short, main_cause
 from commscope.dashboards.pages.sections import titled
 from commscope.dashboards.places import evidence_link
 from commscope.dashboards.urlstate import UrlState
 from commscope.findings.model import Finding
 from commscope.report.html import opening
 from commscope.report.html.document import sentences
-from commscope.report.html.opening import FindingText, Number
+from commscope.report.html.opening import STRAGGLER, FindingText, Number
 from commscope.report.html.step_bars import note_of, says_of, shown_steps
 from commscope.report.model import Report
 from commscope.sanitize import shortened
@@ -24,7 +23,6 @@ from commscope.units import span
 
 PATH, TITLE = "/overview", "Overview"
 _CAUSE = "Main cause: "
-_STRAGGLER = "C1"
 _MOST_TEXT = 4_000
 
 
@@ -78,37 +76,14 @@ def _trust(data: AppData, state: UrlState, report: Report) -> Component:
 
 def numbers(report: Report) -> list[Number]:
     """The six: those of the HTML report, with the straggler in the place of idle time."""
-    step, compute, exposed, _, overlap, hidden = opening.numbers(report)
-    return [compute, exposed, overlap, step, straggler(report), to_win(report, hidden)]
-
-
-def to_win(report: Report, hidden: Number) -> Number:
-    """The larger bound: that of the main cause, or ``hidden``, that of hiding all communication.
-
-    Who is late makes the others wait, and to hide that waiting does not make the late one faster.
-    """
-    cause, bound = main_cause(report), report.summary.upper_bound
-    if cause is None or not cause.bound_ns:
-        return hidden
-    if bound is not None and bound.exposed_hidden_ns > cause.bound_ns:
-        return hidden
-    each = "a step" if opening.has_steps(report) else "in the trace"
-    says = f"{each}: {_mending(cause)}"
-    if bound is not None:
-        says += f"\n{span(bound.exposed_hidden_ns)} if all communication were hidden"
-    return Number(hidden.name, span(cause.bound_ns), says)
-
-
-def _mending(cause: Finding) -> str:
-    """The rank to mend, or what else is to be mended."""
-    is_rank = cause.rule == _STRAGGLER and cause.rank is not None
-    return f"mend rank {cause.rank}" if is_rank else f"mend the main cause, {in_short(cause)}"
+    step, compute, exposed, _, overlap, to_win = opening.numbers(report)
+    return [compute, exposed, overlap, step, straggler(report), to_win]
 
 
 def straggler(report: Report) -> Number:
     """The rank for which the others wait, if it is one."""
     name = "Straggler"
-    found = next((f for f in report.findings if f.rule == _STRAGGLER and f.rank is not None), None)
+    found = next((f for f in report.findings if f.rule == STRAGGLER and f.rank is not None), None)
     if found is not None:
         return Number(name, f"rank {found.rank}", _waited(report, found))
     if not len(report.instances):

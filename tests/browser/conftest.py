@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from commscope import sample_traces
 from commscope.analysis.result import analyse
 from commscope.dashboards.app import Loaded, create_app_of
 from commscope.dashboards.data import RunView
+from commscope.dashboards.serve import in_background
 from commscope.report.build import report_of
 
 _CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -29,19 +29,14 @@ def views_and_base(tmp_path_factory) -> Iterator[tuple[list[RunView], str]]:
     hostile: Path = tmp_path_factory.mktemp("hostile")
     for rank in range(2):
         (hostile / f"rank{rank}.json").write_bytes(small_run.trace(rank, name=HOSTILE))
-    serving = pytest.importorskip("werkzeug.serving", reason="the app is not installed")
     loaded = []
     for path in (sample_traces.path("ddp_straggler"), hostile):
         analysis = analyse(commscope.load(path))
         loaded.append(Loaded(HOSTILE if path == hostile else "ddp", analysis, report_of(analysis)))
     app = create_app_of(loaded)
-    server = serving.make_server("127.0.0.1", 0, app.server, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
     views = [RunView.of(run.analysis, run.report, run.name) for run in loaded]
-    yield views, f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
+    with in_background(app.server) as address:
+        yield views, address
 
 
 @pytest.fixture(scope="module")

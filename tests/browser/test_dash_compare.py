@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,11 +13,11 @@ from paged import examined, two_runs
 from commscope.compare.build import compare_runs
 from commscope.dashboards.app import Loaded, create_app_of
 from commscope.dashboards.pages.compare_timelines import aligned
+from commscope.dashboards.serve import in_background
 from commscope.dashboards.theme import COLOURS
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import Page, expect, sync_playwright
-from werkzeug.serving import make_server
 
 _CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -35,13 +34,8 @@ pytestmark = [
 def address() -> Iterator[str]:
     runs = [examined(name) for name in _NAMES]
     app = create_app_of([Loaded(run.name, run.analysis, run.report) for run in runs])
-    server = make_server("127.0.0.1", 0, app.server, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with in_background(app.server) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,11 +12,11 @@ from typing import Any
 
 import pytest
 from dash_runs import HOSTILE, hostile, loaded
-from werkzeug.serving import make_server
 
 from commscope.dashboards.app import app_of
 from commscope.dashboards.pages import PAGES
 from commscope.dashboards.security import access_for
+from commscope.dashboards.serve import in_background
 
 pytest.importorskip("playwright", reason="playwright is not installed")
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -32,15 +31,8 @@ pytestmark = pytest.mark.skipif(_CHROMIUM is None, reason="no Chromium is instal
 def served(run: Any) -> Iterator[str]:
     """The address of an app of one run."""
     app = app_of([run], access_for(_TOKEN, []))
-    server = make_server("127.0.0.1", 0, app.server, threaded=True)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with in_background(app.server) as address:
+        yield address
 
 
 @dataclass

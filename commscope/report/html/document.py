@@ -54,6 +54,11 @@ def _text(package: str, name: str) -> str | None:
     return file.read_text(encoding="utf-8") if file.is_file() else None
 
 
+def sort_script() -> str:
+    """The JavaScript by which tables sort, which the app has too."""
+    return (_text(_HERE, "sort.js") or "").strip()
+
+
 def _harmless(value: Any) -> Any:
     """All text that goes into a page passes here, and is escaped after it.
 
@@ -73,7 +78,7 @@ def _prose(text: str) -> str:
 
 
 def _frame(package: str, title: str) -> dict[str, Any]:
-    script = (_text(_HERE, "report.js") or "").strip()
+    script = "\n".join((sort_script(), (_text(_HERE, "report.js") or "").strip()))
     styles = (_text(_HERE, "report.css"), package != _HERE and _text(package, "more.css"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     return {

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import starmap
 
+from commscope.findings.main_cause import in_short, main_cause
 from commscope.findings.model import Advice, Evidence, Finding, Measured, Metric, Quote
 from commscope.report.html.reasons import Reasons
 from commscope.report.model import Report, Shares, StepTimes
@@ -17,6 +18,8 @@ _MOST_FINDINGS = 40
 _MOST_TEXT = 1_000
 _MOST_QUOTE = 300
 _MOST_QUOTES = 4
+#: The rule that names the rank for which the others wait.
+STRAGGLER = "C1"
 #: More places than these are counted.
 MOST_PLACES = 3
 
@@ -50,18 +53,15 @@ class FindingText:
 
 def numbers(report: Report) -> list[Number]:
     """The six numbers; what is withheld says by which rule."""
-    summary, bound = report.summary, report.summary.upper_bound
+    summary = report.summary
     shares = summary.shares or Shares(None, None, None, None)
-    best = "To win at most"
     return [
         _step_time(summary.step_times),
         _share(report, "Compute", shares.compute),
         _share(report, "Exposed comm.", shares.exposed_comm),
         _share(report, "Idle", shares.idle),
         _overlap(report),
-        Number(best, span(bound.exposed_hidden_ns), _faster(report, bound.speedup))
-        if bound
-        else _missing(report, best),
+        _to_win(report),
     ]
 
 
@@ -92,6 +92,29 @@ def _missing(report: Report, name: str) -> Number:
     if why is None:
         return Number(name, "not known", "nothing to measure it by", is_missing=True)
     return Number(name, "withheld", f"{why.rule}: {shortened(why.says, 160)}", is_missing=True)
+
+
+def _to_win(report: Report) -> Number:
+    """The larger bound: that of the main cause, or that of hiding all communication.
+
+    Who is late makes the others wait, and to hide that waiting does not make the late one faster.
+    """
+    cause, bound, name = main_cause(report.findings), report.summary.upper_bound, "To win at most"
+    hidden_ns = None if bound is None else bound.exposed_hidden_ns
+    if cause is not None and cause.bound_ns and (hidden_ns is None or hidden_ns <= cause.bound_ns):
+        return Number(name, span(cause.bound_ns), _mending(report, cause, hidden_ns))
+    if bound is None:
+        return _missing(report, name)
+    return Number(name, span(bound.exposed_hidden_ns), _faster(report, bound.speedup))
+
+
+def _mending(report: Report, cause: Finding, hidden_ns: int | None) -> str:
+    """The rank to mend, or what else is to be mended, and what hiding would win."""
+    each = "a step" if has_steps(report) else "in the trace"
+    is_rank = cause.rule == STRAGGLER and cause.rank is not None
+    what = f"rank {cause.rank}" if is_rank else f"the main cause, {in_short(cause)}"
+    hidden = "" if hidden_ns is None else f"\n{span(hidden_ns)} if all communication were hidden"
+    return f"{each}: mend {what}{hidden}"
 
 
 def _faster(report: Report, speedup: float) -> str:
