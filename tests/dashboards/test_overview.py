@@ -49,7 +49,7 @@ def test_six_numbers() -> None:
         ("Straggler", "rank 1"),
         ("To win at most", "16.2 ms"),
     ]
-    assert numbers[5].says == "a step: mend rank 1\n557.9 us if all communication were hidden"
+    assert numbers[5].says == "a step: mend rank 1; 557.9 us if all communication were hidden"
     assert numbers[4].says == "others wait up to 25.1 ms a step"
 
 
@@ -62,7 +62,7 @@ def test_to_win_is_the_larger_bound() -> None:
     assert overview.numbers(replace(report, findings=()))[5] == hidden
     turns = replace(report.findings[0], rule="C9", title="Ranks take turns", rank=None)
     says = overview.numbers(replace(report, findings=(turns,)))[5].says
-    assert says.startswith("a step: mend the main cause, ranks take turns\n")
+    assert says.startswith("a step: mend the main cause, ranks take turns; ")
 
 
 def test_chip_tile_and_verdict_name_one_cause() -> None:

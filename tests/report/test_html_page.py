@@ -46,6 +46,12 @@ def test_the_page_is_in_order(text):
     assert places == sorted(places)
 
 
+def test_what_is_to_win_is_what_the_verdict_names(text):
+    tile = text[text.index("<dt>To win at most</dt>") :].partition("</div>")[0]
+    assert '<dd class="value">16.2 ms</dd>' in tile
+    assert "a step: mend rank 1; 557.9 us if all communication were hidden" in tile
+
+
 def test_logs_have_their_section():
     report = commscope.analyze(commscope.load(sample_traces.path("ddp_default")))
     assert ">How collectives ran (all ranks together)<" in render(report)

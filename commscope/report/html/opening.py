@@ -113,7 +113,7 @@ def _mending(report: Report, cause: Finding, hidden_ns: int | None) -> str:
     each = "a step" if has_steps(report) else "in the trace"
     is_rank = cause.rule == STRAGGLER and cause.rank is not None
     what = f"rank {cause.rank}" if is_rank else f"the main cause, {in_short(cause)}"
-    hidden = "" if hidden_ns is None else f"\n{span(hidden_ns)} if all communication were hidden"
+    hidden = "" if hidden_ns is None else f"; {span(hidden_ns)} if all communication were hidden"
     return f"{each}: mend {what}{hidden}"
 
 
