@@ -29,7 +29,7 @@ exec(sys.argv.pop(1))
 from commscope.collect.main import main
 sys.exit(main())
 """
-_INSTALLED = str(Path(commscope.collect.__file__).parents[2])
+INSTALLED = str(Path(commscope.collect.__file__).parents[2])
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def environment(tmp: Path, **more: str) -> dict[str, str]:
 
 def wrapper(*options: str, change: str = "") -> list[str]:
     """The words that run what follows them; ``change`` is Python code run before."""
-    begin = [sys.executable, "-S", "-E", "-c", _WRAPPER, _INSTALLED, change]
+    begin = [sys.executable, "-S", "-E", "-c", _WRAPPER, INSTALLED, change]
     return [*begin, "run", "--no-analyze", *options, "--"]
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from run_jobs import LATE_S, environment
+from run_jobs import INSTALLED, LATE_S, environment
 
 _BEGIN = """
 import os, signal, sys, threading, time
@@ -21,12 +21,11 @@ it = termination.Termination(lambda: say("saved"), lambda: None)
 def kill():
     os.kill(os.getpid(), signal.SIGTERM)
 """
-ROOT = str(Path(__file__).parents[2])
 
 
 def ended(tmp_path: Path, code: str) -> tuple[str, int]:
     process = subprocess.run(
-        [sys.executable, "-S", "-E", "-c", _BEGIN + code, ROOT],
+        [sys.executable, "-S", "-E", "-c", _BEGIN + code, INSTALLED],
         capture_output=True, text=True, check=False, timeout=LATE_S, env=environment(tmp_path),
     )  # fmt: skip
     assert process.stderr == ""
