@@ -1,0 +1,1 @@
+"""Plays a schedule for real: the program that does it, how it is compiled, started and read."""

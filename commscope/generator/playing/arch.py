@@ -1,0 +1,77 @@
+"""Which architecture the GPUs of this machine have, as their compiler wants to be told."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from commscope.errors import UsageError
+
+_KFD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
+_TARGET_VERSION = re.compile(r"^gfx_target_version (\d+)$", re.MULTILINE)
+_AMD = re.compile(r"gfx[0-9a-f]{3,4}")
+_SECONDS = 20
+
+
+def arch_of_machine(backend: str) -> str:
+    """Architecture of the first GPU, ``gfx942`` or ``sm_90``; empty for the host.
+
+    Raises UsageError, saying where it was looked for, where there is no GPU.
+    """
+    if backend == "host":
+        return ""
+    found = _amd() if backend == "amd" else _nvidia()
+    if found is None:
+        asked = "rocm_agent_enumerator and " + str(_KFD_NODES) if backend == "amd" else "nvidia-smi"
+        raise UsageError(
+            f"no {backend.upper()} GPU tells its architecture ({asked} were asked): give it, as in "
+            f"--arch {'gfx942' if backend == 'amd' else 'sm_90'}"
+        )
+    return found
+
+
+def _amd() -> str | None:
+    told = _AMD.findall(_output("rocm_agent_enumerator"))
+    return next((arch for arch in (*told, *_of_driver(_KFD_NODES)) if arch != "gfx000"), None)
+
+
+def _of_driver(nodes: Path) -> Iterator[str]:
+    """What the driver says of every GPU; CPUs have the version 0."""
+    for properties in sorted(nodes.glob("*/properties")):
+        found = _TARGET_VERSION.search(properties.read_text(encoding="ascii", errors="replace"))
+        if found and int(found[1]):
+            yield target_name(int(found[1]))
+
+
+def target_name(version: int) -> str:
+    """The name of a ``gfx_target_version``: 90402 is gfx942, 90010 is gfx90a."""
+    return f"gfx{version // 10000}{version // 100 % 100}{version % 100:x}"
+
+
+def _nvidia() -> str | None:
+    told = _output("nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader")
+    found = re.search(r"^(\d+)\.(\d)$", told, re.MULTILINE)
+    return f"sm_{found[1]}{found[2]}" if found else None
+
+
+def _output(*command: str) -> str:
+    """What a program prints; nothing where it is not there or fails."""
+    path = shutil.which(command[0]) or _in_rocm(command[0])
+    if path is None:
+        return ""
+    try:
+        done = subprocess.run(
+            (path, *command[1:]), capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def _in_rocm(name: str) -> str | None:
+    path = Path(os.environ.get("ROCM_PATH", "/opt/rocm"), "bin", name)
+    return str(path) if os.access(path, os.X_OK) else None
