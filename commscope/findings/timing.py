@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from commscope.analysis.result import Analysis
+from commscope.classify import ActivityClass
 from commscope.columns import NONE, flagged, int64
-from commscope.findings.model import Check, Metric, Result, Withheld
+from commscope.findings.completeness import withhold_kernels
+from commscope.findings.model import Check, Metric, Result, Trust, Withheld
 from commscope.schema import Flag
 from commscope.trace import Repair
 from commscope.wording import counted, on_ranks
@@ -17,6 +19,8 @@ from commscope.wording import counted, on_ranks
 MAX_OUTSIDE = 0.01
 #: Q4: share of GPU time that repair may move before rankings are withheld.
 MAX_REPAIRED = 0.05
+#: Q4: share of a rank's communications that may be left out before overlap is withheld.
+MAX_LEFT_OUT = 0.02
 #: Q9: share of a rank's kernels that may start before their launch.
 MAX_EARLY = 0.01
 
@@ -62,7 +66,38 @@ def check_durations(analysis: Analysis) -> Check:
         says += f": {before / 1e6:,.3f} ms of GPU time before, {after / 1e6:,.3f} ms after"
     moved = (before - after) / before if before else 0.0
     withheld = (Withheld(Metric.RANKINGS),) if moved > MAX_REPAIRED else ()
-    return Check("Q4", title, Result.FAIL, says, withheld)
+    said, gone = _communication_left_out(analysis)
+    return Check("Q4", title, Result.FAIL, says + said, withheld + gone)
+
+
+def _communication_left_out(analysis: Analysis) -> tuple[str, tuple[Withheld, ...]]:
+    """How many communications have impossible times, and what cannot be told without them."""
+    events, ranks = analysis.trace.events, int64(analysis.ranks, "rank")
+    running = analysis.trace.classes.of_event == ActivityClass.COMMUNICATION
+    broken = running & flagged(events, Flag.BROKEN)
+    if not broken.any():
+        return "", ()
+    rank = np.searchsorted(ranks, int64(events, "rank"))
+    every, gone = (np.bincount(rank[rows], minlength=len(ranks)) for rows in (running, broken))
+    bad = ranks[gone > MAX_LEFT_OUT * every].tolist()
+    count, of_all = int(broken.sum()), counted(int(running.sum()), "communication")
+    says = f"; {count:,} of {of_all} {'is' if count == 1 else 'are'} among those left out"
+    return says, withhold_kernels((number, None) for number in bad)
+
+
+def no_communication(trust: Trust) -> str:
+    """What is to be said where no communication counts."""
+    left_out = communication_left_out(trust)
+    if left_out is None:
+        return "No communication ran on the GPU."
+    return f"No communication is left to count: {left_out}."
+
+
+def communication_left_out(trust: Trust) -> str | None:
+    """Why communication that ran counts nowhere, by rule Q4; null where enough of it counts."""
+    check = next(check for check in trust.checks if check.rule == "Q4")
+    is_gone = any(one.metric is Metric.OVERLAP for one in check.withheld)
+    return check.says if is_gone else None
 
 
 def _impossible(broken: int, clipped: int) -> str:

@@ -12,6 +12,7 @@ from commscope.analysis.result import Analysis
 from commscope.columns import NONE, Bool, int64
 from commscope.findings.main_cause import main_cause
 from commscope.findings.model import Finding, Result, Trust
+from commscope.findings.timing import communication_left_out
 from commscope.report.model import Shares, StepTimes, Summary, UpperBound
 from commscope.units import percent, span
 
@@ -117,9 +118,13 @@ def upper_bound(steps: pa.Table) -> UpperBound | None:
 def _verdict(analysis: Analysis, steps: pa.Table, trust: Trust, findings: Sequence[Finding]) -> str:
     """The number, its main cause, and what could be won."""
     shares, bound = _shares(steps), upper_bound(steps)
+    ran = int64(analysis.ranks, "communication_ns").any()
+    left_out = None if ran else communication_left_out(trust)
+    if left_out is not None:
+        return f"The trace cannot tell how much communication was exposed: {left_out}."
     if trust.verdict == "unusable" or shares is None or shares.exposed_comm is None:
         return "The trace cannot tell how much communication was exposed: see what is not measured."
-    if not int64(analysis.ranks, "communication_ns").any():
+    if not ran:
         return (
             f"No communication ran on the GPU: compute takes {percent(shares.compute)} of the "
             f"time, {percent(shares.idle)} is idle."

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from commscope.findings.timing import no_communication
 from commscope.report.model import Report
 from commscope.report.text_across import roles
 from commscope.report.text_tables import (
@@ -33,7 +34,7 @@ def print_collectives(report: Report, console: Console, top: int) -> None:
     width = console.width
     kinds = collectives(report, top, width)
     if kinds is None:
-        console.print(Text("No communication ran on the GPU."))
+        console.print(Text(plain(no_communication(report.trust))))
         return
     more = (
         _bandwidth(report, top, width),

@@ -19,6 +19,7 @@ from commscope.dashboards.pages.sections import empty, page, paragraph, section,
 from commscope.dashboards.pages.waiting_chart import waiting_chart
 from commscope.dashboards.tables import Linked, LongTable
 from commscope.dashboards.urlstate import UrlState
+from commscope.findings.timing import no_communication
 from commscope.report.html.comm_tables import (
     collective_tables,
     communicator_tables,
@@ -53,7 +54,7 @@ def layout(app_data: AppData, state: UrlState) -> Component:
     run = app_data.runs[state.run]
     report = run.report
     if not len(report.collectives):
-        return page(TITLE, empty("No communication ran on the GPU: there is nothing to list here."))
+        return page(TITLE, empty(no_communication(report.trust)))
     return page(
         TITLE,
         paragraph(summary(report), "lead"),

@@ -194,7 +194,7 @@ def _more(found: Comparison) -> list[Content]:
         section(
             "collectives",
             "Collectives",
-            tables.shown(made) if made else empty("No communication ran on the GPU."),
+            tables.shown(made) if made else empty("Neither side has a collective to compare."),
         ),
         section("kernels", "Kernels", *_kernels(found)),
         section("about", "Runs and environment", *tables.every(about)),

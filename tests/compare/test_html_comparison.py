@@ -177,7 +177,7 @@ def test_without_communication_there_is_no_timeline(tmp_path):
         (tmp_path / f"{name}.json").write_text(json.dumps(builder.document()))
     text = comparison(tmp_path / "a.json", tmp_path / "b.json").to_html()
     assert "Both timelines" not in text
-    assert "No communication ran on the GPU." in text
+    assert "Neither side has a collective to compare." in text
 
 
 def hostile(found: Comparison, name: str) -> Comparison:

@@ -279,6 +279,21 @@ class TestQ4:
     def test_broken(self) -> None:
         found = check("Q4", _job([*_clean(), Gpu(0, 0), Gpu(-1, 5)]))
         assert found.says == "2 activities with impossible times, left out"
+        assert found.withheld == ()
+
+    def test_communication_left_out_makes_overlap_unknown(self) -> None:
+        found = check("Q4", _job(_clean(), [*_clean(), comm(30_000, -1)]))
+        assert found.says == (
+            "1 activity with impossible times, left out on rank 1; 1 of 5 communications is among "
+            "those left out"
+        )
+        assert _places(found) == {(1, None): KERNELS}
+
+    def test_little_communication_left_out_withholds_nothing(self) -> None:
+        many = [comm(30_000 + 100 * number, 50) for number in range(60)]
+        found = check("Q4", _job([*_clean(), *many, comm(40_000, -1)]))
+        assert found.says.endswith("; 1 of 63 communications is among those left out")
+        assert found.withheld == ()
 
     @pytest.mark.parametrize(
         ("rows", "says"),

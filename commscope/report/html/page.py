@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from commscope.findings.timing import no_communication
 from commscope.report.html import opening
 from commscope.report.html.about_tables import about_tables, checks_table, facts, missing
 from commscope.report.html.comm_tables import (
@@ -68,6 +69,7 @@ def _sections(report: Report) -> dict[str, Any]:
     return {
         "run_tables": run_tables(report),
         "collective_tables": collective_tables(report),
+        "no_communication": no_communication(report.trust),
         "waiting_tables": waiting_tables(report),
         "waiting_says": [f"{says[:1].upper()}{says[1:]}." for says in report.verdicts],
         "communicator_tables": communicator_tables(report),
