@@ -11,13 +11,13 @@ from typing import Any
 from zlib import crc32
 
 from commscope.generator.clocks import TRUE_CLOCK, Clock
+from commscope.generator.kineto_metadata import metadata, op_of
 from commscope.generator.kineto_style import (
     COPIES,
     COPY_CALLS,
     GPUS,
     HEADERS,
     LAUNCHES,
-    SPELLINGS,
     Style,
     call_name,
     kernel_name,
@@ -25,13 +25,10 @@ from commscope.generator.kineto_style import (
     stream_number,
 )
 from commscope.generator.schedule import (
-    Collective,
     Communication,
     Communicator,
     Compute,
     Copy,
-    Receive,
-    Send,
 )
 from commscope.generator.simulation import Activity, Call, Simulation
 
@@ -144,10 +141,10 @@ class _Rank:
         return self._host("cuda_runtime", name, (call.start_ns, call.end_ns), args)
 
     def _communication(self, activity: Activity, operation: Communication) -> Iterator[str]:
-        op = _op(operation)
+        op = op_of(operation)
         name, more = kernel_name(self.style.vendor, op), ""
         if self.style.has_records:
-            metadata = self._metadata(activity, operation, op)
+            metadata = self._metadata(activity, operation)
             more = f', "External id": {_FIRST_EXTERNAL_ID + activity.correlation}'
             called = activity.call_ns, activity.call_end_ns
             record = f'{more[2:]}, "Rank": {self.rank}, {metadata}'
@@ -157,16 +154,13 @@ class _Rank:
             yield self._device(activity, "gpu_user_annotation", f"nccl:{op}", "")
         yield self._device(activity, "kernel", name, more)
 
-    def _metadata(self, activity: Activity, operation: Communication, op: str) -> str:
+    def _metadata(self, activity: Activity, operation: Communication) -> str:
         """The arguments of a collective, as members of a JSON object."""
         communicator = self.simulation.schedule.communicators[operation.communicator]
-        shared = _arguments(op, operation.size_bytes, communicator)
-        if not isinstance(operation, Collective):
-            # PyTorch numbers messages by rank, not by pair: a Seq of theirs would match nothing.
-            return _src_dst(self.rank, operation) + shared
-        if not self.style.with_seq or activity.instance is None:
-            return shared
-        return f'"Seq": {self.simulation.instances[activity.instance].seq}, {shared}'
+        seq = None
+        if self.style.with_seq and activity.instance is not None:
+            seq = self.simulation.instances[activity.instance].seq
+        return metadata(self.rank, operation, communicator, seq)
 
     def _launch(self, activity: Activity, name: str) -> str:
         called = activity.call_ns, activity.call_end_ns
@@ -203,42 +197,3 @@ class _Rank:
 def _grid(kind: str) -> str:
     """Kernels of a kind do the same work, in as many blocks."""
     return f', "grid": [{crc32(kind.encode()) % 4096 + 64}, 1, 1], "block": [256, 1, 1]'
-
-
-def _op(operation: Communication) -> str:
-    if isinstance(operation, Collective):
-        return operation.op
-    return "send" if isinstance(operation, Send) else "recv"
-
-
-def _src_dst(rank: int, operation: Send | Receive) -> str:
-    is_sent = isinstance(operation, Send)
-    src, dst = (rank, operation.peer) if is_sent else (operation.peer, rank)
-    return f'"Src Rank": {src}, "Dst Rank": {dst}, '
-
-
-def _share(op: str, size_bytes: int, members: int) -> tuple[int, int]:
-    """Bytes that a member puts in and gets out."""
-    share = size_bytes // members
-    sent = share if op == "all_gather" else size_bytes
-    return sent, share if op == "reduce_scatter" else size_bytes
-
-
-@lru_cache(maxsize=4096)
-def _arguments(op: str, size_bytes: int, communicator: Communicator) -> str:
-    """The arguments that all calls of the same kind share, as members of a JSON object."""
-    sent, received = _share(op, size_bytes, len(communicator.members))
-    width, dtype = (2, "BFloat16") if sent % 2 == 0 and received % 2 == 0 else (1, "Byte")
-    arguments = {
-        "Collective name": SPELLINGS[op],
-        "In msg nelems": sent // width,
-        "Out msg nelems": received // width,
-        "Group size": len(communicator.members),
-        "dtype": dtype,
-        "In split size": "[]",
-        "Out split size": "[]",
-        "Process Group Name": communicator.name,
-        "Process Group Description": communicator.description,
-        "Process Group Ranks": str(list(communicator.members)),
-    }
-    return json.dumps(arguments)[1:-1]

@@ -1,0 +1,60 @@
+"""What a Kineto trace says of a collective: the arguments of its record and of its kernel."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+
+from commscope.generator.kineto_style import SPELLINGS
+from commscope.generator.schedule import Collective, Communication, Communicator, Receive, Send
+
+
+def metadata(
+    rank: int, operation: Communication, communicator: Communicator, seq: int | None
+) -> str:
+    """The arguments, as members of a JSON object; a collective has its ``seq`` where it is known."""
+    shared = _arguments(op_of(operation), operation.size_bytes, communicator)
+    if not isinstance(operation, Collective):
+        # PyTorch numbers messages by rank, not by pair: a Seq of theirs would match nothing.
+        return _src_dst(rank, operation) + shared
+    return shared if seq is None else f'"Seq": {seq}, {shared}'
+
+
+def op_of(operation: Communication) -> str:
+    """The operation of a collective; of messages ``send`` or ``recv``."""
+    if isinstance(operation, Collective):
+        return operation.op
+    return "send" if isinstance(operation, Send) else "recv"
+
+
+def _src_dst(rank: int, operation: Send | Receive) -> str:
+    is_sent = isinstance(operation, Send)
+    src, dst = (rank, operation.peer) if is_sent else (operation.peer, rank)
+    return f'"Src Rank": {src}, "Dst Rank": {dst}, '
+
+
+def _share(op: str, size_bytes: int, members: int) -> tuple[int, int]:
+    """Bytes that a member puts in and gets out."""
+    share = size_bytes // members
+    sent = share if op == "all_gather" else size_bytes
+    return sent, share if op == "reduce_scatter" else size_bytes
+
+
+@lru_cache(maxsize=4096)
+def _arguments(op: str, size_bytes: int, communicator: Communicator) -> str:
+    """The arguments that all calls of the same kind share, as members of a JSON object."""
+    sent, received = _share(op, size_bytes, len(communicator.members))
+    width, dtype = (2, "BFloat16") if sent % 2 == 0 and received % 2 == 0 else (1, "Byte")
+    arguments = {
+        "Collective name": SPELLINGS[op],
+        "In msg nelems": sent // width,
+        "Out msg nelems": received // width,
+        "Group size": len(communicator.members),
+        "dtype": dtype,
+        "In split size": "[]",
+        "Out split size": "[]",
+        "Process Group Name": communicator.name,
+        "Process Group Description": communicator.description,
+        "Process Group Ranks": str(list(communicator.members)),
+    }
+    return json.dumps(arguments)[1:-1]
