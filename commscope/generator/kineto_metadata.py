@@ -12,7 +12,7 @@ from commscope.generator.schedule import Collective, Communication, Communicator
 def metadata(
     rank: int, operation: Communication, communicator: Communicator, seq: int | None
 ) -> str:
-    """The arguments, as members of a JSON object; a collective has its ``seq`` where it is known."""
+    """The arguments, as members of a JSON object; only collectives have a ``seq``, if any."""
     shared = _arguments(op_of(operation), operation.size_bytes, communicator)
     if not isinstance(operation, Collective):
         # PyTorch numbers messages by rank, not by pair: a Seq of theirs would match nothing.
