@@ -7,7 +7,7 @@ the other, in plain Python: no part of the analysis is used, as it is tested aga
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -113,12 +113,18 @@ def step_truths(simulation: Simulation) -> list[StepTruth]:
         for truth in instance_truths(simulation)
         for member in truth.members
     }
-    result = []
-    for rank, run in enumerate(simulation.ranks):
-        windows = _device_windows(run)
-        amounts = _sweep(_edges(rank, run, waits) + _window_edges(windows), len(windows))
-        result += [_step_truth(rank, window, amount) for window, amount in zip(windows, amounts)]
-    return result
+    return [
+        truth
+        for rank, run in enumerate(simulation.ranks)
+        for truth in rank_truths(rank, run, waits)
+    ]
+
+
+def rank_truths(rank: int, run: RankRun, waits: Mapping[tuple[int, int], int]) -> list[StepTruth]:
+    """The partition of every step of one rank; ``waits`` by instance and rank, where known."""
+    windows = _device_windows(run)
+    amounts = _sweep(_edges(rank, run, waits) + _window_edges(windows), len(windows))
+    return [_step_truth(rank, window, amount) for window, amount in zip(windows, amounts)]
 
 
 @dataclass(slots=True)
@@ -162,7 +168,7 @@ class _Edge(NamedTuple):
     window: int = 0
 
 
-def _edges(rank: int, run: RankRun, waits: dict[tuple[int, int], int]) -> list[_Edge]:
+def _edges(rank: int, run: RankRun, waits: Mapping[tuple[int, int], int]) -> list[_Edge]:
     return [
         edge
         for activity in run.activities
@@ -172,7 +178,7 @@ def _edges(rank: int, run: RankRun, waits: dict[tuple[int, int], int]) -> list[_
 
 
 def _phases(
-    rank: int, activity: Activity, waits: dict[tuple[int, int], int]
+    rank: int, activity: Activity, waits: Mapping[tuple[int, int], int]
 ) -> Iterator[tuple[int, int, int]]:
     """Kind, start and end of the one or two phases of an activity."""
     start, end = activity.start_ns, activity.end_ns

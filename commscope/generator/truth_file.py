@@ -1,8 +1,9 @@
 """Truth files: what a generated job measured of itself, beside the traces of its profiler.
 
 JSON Lines, ``commscope.truth/1`` or its ancestor ``csg-truth/0``: a header, then one line an
-operation or step, in any order. Times of operations are microseconds on a clock of the rank's own;
-they become int ns, exactly. What a line holds beyond what is read here is ignored.
+operation, in the order in which they were issued, one a step, and one a planned cause. Times of
+operations are microseconds on a clock of the rank's own; they become int ns, exactly. What a line
+holds beyond what is read here is ignored.
 """
 
 from __future__ import annotations
@@ -21,34 +22,70 @@ SCHEMAS = ("csg-truth/0", "commscope.truth/1")
 
 #: Times beyond this many microseconds (thousands of years) are no times.
 _MOST_US = Decimal(1 << 53)
+#: Nor are nanoseconds that do not fit into 63 bits; counts and sizes are smaller, too.
+_MOST = 1 << 62
+
+
+class TruthClock(msgspec.Struct, frozen=True):
+    """The clocks of the host, read together."""
+
+    realtime_ns: int
+    boottime_ns: int
+    monotonic_ns: int
 
 
 class TruthHeader(msgspec.Struct, frozen=True):
-    """Which rank of which job; ``anchor_err_us``: of times by events against those by stamps."""
+    """Which rank of which job; ``anchor_err_us``: of times by events against those by stamps.
+
+    Times of operations count from ``clock.monotonic_ns``, but in ``csg-truth/0``, which does not
+    say from when. ``steps`` and ``warmup`` are how many steps the job has.
+    """
 
     schema: str
     rank: int
     world: int
     vendor: str | None = None
     anchor_err_us: float | None = None
+    scenario: str | None = None
+    engine: str | None = None
+    backend: str | None = None
+    clock: TruthClock | None = None
+    steps: int | None = None
+    warmup: int | None = None
+    plan: dict[str, Any] = {}
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether nothing ran: all of it is exact."""
+        return self.engine == "simulate"
+
+    @property
+    def tells_begin(self) -> bool:
+        """Whether it is known from when times of operations count."""
+        return self.clock is not None and self.schema != SCHEMAS[0]
 
 
 class TruthOperation(msgspec.Struct, frozen=True):
     """An operation; ``src`` is how its times are known.
 
     ``device``: its blocks took them, from the first to begin to the last to end. ``event``: of
-    events on its stream before and after it, so that launching and queueing count.
+    events on its stream before and after it, so that launching and queueing count. ``host_ns`` is
+    when the host issued it, on its monotonic clock; ``wait_us`` how long it waited for the other
+    members, null where that is not known.
     """
 
     op: Literal["compute", "collective", "copy"]
-    step: int
+    step: int | None
     name: str
     src: Literal["device", "event"]
     begin_us: Decimal
     end_us: Decimal
     coll: str = ""
+    comm: str = ""
     seq: int = -1
     bytes: int = 0
+    host_ns: int | None = None
+    wait_us: Decimal | None = None
 
     @property
     def begin_ns(self) -> int:
@@ -59,6 +96,11 @@ class TruthOperation(msgspec.Struct, frozen=True):
     def end_ns(self) -> int:
         """On the clock of the rank's truth."""
         return _ns(self.end_us)
+
+    @property
+    def wait_ns(self) -> int | None:
+        """Waiting for the other members."""
+        return None if self.wait_us is None else _ns(self.wait_us)
 
 
 class TruthStep(msgspec.Struct, frozen=True):
@@ -75,6 +117,8 @@ class TruthStep(msgspec.Struct, frozen=True):
     overlap_us: Decimal
     exposed_comm_us: Decimal
     idle_us: Decimal
+    span_us: Decimal
+    exposed_wait_us: Decimal | None = None
 
     @property
     def is_warmup(self) -> bool:
@@ -101,6 +145,35 @@ class TruthStep(msgspec.Struct, frozen=True):
         """Communicating without computing."""
         return _ns(self.exposed_comm_us)
 
+    @property
+    def exposed_wait_ns(self) -> int | None:
+        """Of that, waiting for other ranks; null where that is not known."""
+        return None if self.exposed_wait_us is None else _ns(self.exposed_wait_us)
+
+    @property
+    def idle_ns(self) -> int:
+        """Neither computing, nor communicating, nor copying."""
+        return _ns(self.idle_us)
+
+    @property
+    def window_ns(self) -> int:
+        """All of the step on the device."""
+        return _ns(self.span_us)
+
+    @property
+    def exposed_copy_ns(self) -> int:
+        """Copying without computing or communicating: what the other parts leave."""
+        return self.window_ns - self.compute_ns - self.exposed_comm_ns - self.idle_ns
+
+
+class TruthCause(msgspec.Struct, frozen=True):
+    """What was planned to be wrong: the rule that names it, and who does what in which step."""
+
+    rule: str
+    rank: int | None = None
+    did: str = ""
+    step: int | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class TruthFile:
@@ -109,16 +182,21 @@ class TruthFile:
     header: TruthHeader
     operations: tuple[TruthOperation, ...]
     steps: tuple[TruthStep, ...]
+    causes: tuple[TruthCause, ...] = ()
+
+
+_Line = TruthOperation | TruthStep | TruthCause
 
 
 class _Kind(msgspec.Struct):
-    op: Literal["compute", "collective", "copy", "step"]
+    op: Literal["compute", "collective", "copy", "step", "cause"]
 
 
 _HEADER = msgspec.json.Decoder(TruthHeader)
 _KIND = msgspec.json.Decoder(_Kind)
 _OPERATION = msgspec.json.Decoder(TruthOperation)
 _STEP = msgspec.json.Decoder(TruthStep)
+_CAUSE = msgspec.json.Decoder(TruthCause)
 
 
 def read_truth(path: Path) -> TruthFile:
@@ -137,6 +215,7 @@ def read_truth(path: Path) -> TruthFile:
         header,
         tuple(row for row in found if isinstance(row, TruthOperation)),
         tuple(row for row in found if isinstance(row, TruthStep)),
+        tuple(row for row in found if isinstance(row, TruthCause)),
     )
 
 
@@ -144,14 +223,17 @@ def _header(path: Path, line: bytes) -> TruthHeader:
     wanted = " or ".join(SCHEMAS)
     try:
         header = _HEADER.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        _check(header)
+        if header.clock is not None:
+            _check(header.clock)
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
         raise UnknownFormat(f"{path}: line 1 is no header of {wanted}: {error}") from error
     if header.schema not in SCHEMAS:
         raise UnknownFormat(f"{path}: schema {header.schema!r}, known are {wanted}")
     return header
 
 
-def _rows(path: Path, lines: list[bytes]) -> Iterator[TruthOperation | TruthStep]:
+def _rows(path: Path, lines: list[bytes]) -> Iterator[_Line]:
     for number, line in enumerate(lines[1:], start=2):
         if line.strip():
             try:
@@ -160,11 +242,12 @@ def _rows(path: Path, lines: list[bytes]) -> Iterator[TruthOperation | TruthStep
                 raise CorruptTrace(f"{path}: line {number}: {error}") from error
 
 
-def _row(line: bytes) -> TruthOperation | TruthStep:
-    if _KIND.decode(line).op == "step":
-        step = _STEP.decode(line)
-        _check(step)
-        return step
+def _row(line: bytes) -> _Line:
+    kind = _KIND.decode(line).op
+    if kind in ("step", "cause"):
+        row = _STEP.decode(line) if kind == "step" else _CAUSE.decode(line)
+        _check(row)
+        return row
     operation = _OPERATION.decode(line)
     _check(operation)
     if operation.end_us < operation.begin_us:
@@ -177,6 +260,8 @@ def _check(row: msgspec.Struct) -> None:
     for name, value in values.items():
         if isinstance(value, Decimal) and not (value.is_finite() and 0 <= value <= _MOST_US):
             raise ValueError(f"{name} {value} is no time")
+        if isinstance(value, int) and abs(value) > _MOST:
+            raise ValueError(f"{name} is larger than anything that is counted or timed")
 
 
 def _ns(us: Decimal) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commscope.errors import CorruptTrace, FormatError, UnknownFormat, UsageError
-from commscope.generator.truth_file import SCHEMAS, read_truth
+from commscope.generator.truth_file import SCHEMAS, TruthCause, read_truth
 
 HEADER: dict[str, Any] = {"schema": SCHEMAS[1], "rank": 1, "world": 2, "plan": {"layers": 8}}
 OPERATION: dict[str, Any] = {
@@ -42,6 +42,19 @@ def test_both_schemas_are_read_exactly(schema: str, tmp_path: Path) -> None:
     assert step.host_end_ns == 42575376066
 
 
+def test_what_graders_need_is_read(tmp_path: Path) -> None:
+    clock = {"realtime_ns": 30, "boottime_ns": 20, "monotonic_ns": 10}
+    header = {**HEADER, "engine": "simulate", "clock": clock, "steps": 1, "warmup": 1}
+    waited = {**OPERATION, "comm": "dp", "host_ns": 17, "wait_us": 1.5}
+    cause = {"op": "cause", "rule": "C1", "rank": 1, "did": "host", "step": None}
+    truth = read_truth(_written(tmp_path, header, waited, {**STEP, "exposed_wait_us": 2}, cause))
+    assert truth.header.is_simulated
+    assert truth.header.tells_begin
+    assert (truth.operations[0].wait_ns, truth.operations[0].host_ns) == (1500, 17)
+    assert (truth.steps[0].exposed_wait_ns, truth.steps[0].exposed_copy_ns) == (2000, 0)
+    assert truth.causes == (TruthCause("C1", 1, "host"),)
+
+
 @pytest.mark.parametrize(
     ("first", "says"),
     [
@@ -50,6 +63,7 @@ def test_both_schemas_are_read_exactly(schema: str, tmp_path: Path) -> None:
         ("[1]", "line 1 is no header"),
         ({"rank": 0, "world": 2}, "missing required field `schema`"),
         ({**HEADER, "rank": "0"}, "Expected `int`, got `str`"),
+        ({**HEADER, "world": 1 << 63}, "world is larger than anything"),
         ({**HEADER, "schema": "csg-truth/9"}, "schema 'csg-truth/9', known are"),
     ],
 )
