@@ -34,10 +34,20 @@ def kept_in(folder: Path) -> Iterator[None]:
 @functools.cache
 def host_program() -> Path:
     """Path of the program; the test is skipped where there is no compiler."""
+    return _built(shared=False)
+
+
+@functools.cache
+def host_object() -> Path:
+    """Path of the shared object; the test is skipped where there is no compiler."""
+    return _built(shared=True)
+
+
+def _built(*, shared: bool) -> Path:
     if not shutil.which("g++"):
         pytest.skip("needs g++")
     with kept_in(_CACHE):
-        return compiling.build("host")
+        return compiling.build("host", shared=shared)
 
 
 def write_schedule(schedule: Schedule, folder: Path) -> Path:

@@ -129,8 +129,6 @@ def find_cupti() -> Cupti | None:
 
 def _cupti_places() -> Iterator[tuple[Path, str, str]]:
     """Roots, and where headers and library lie below them."""
-    for wheel in ("cu13", "cuda_cupti"):
-        yield from ((folder, "include", "lib") for folder in _wheel_folders(wheel))
     homes = [Path(os.environ["CUDA_HOME"])] if os.environ.get("CUDA_HOME") else []
     nvcc = shutil.which("nvcc")
     if nvcc:
@@ -138,6 +136,9 @@ def _cupti_places() -> Iterator[tuple[Path, str, str]]:
     for home in (*homes, _CUDA):
         yield home, "extras/CUPTI/include", "extras/CUPTI/lib64"
         yield from ((home, "include", lib) for lib in ("lib64", "lib"))
+    # Wheels hold headers of CUDA as well, which had better be those of the compiler.
+    for wheel in ("cu13", "cuda_cupti"):
+        yield from ((folder, "include", "lib") for folder in _wheel_folders(wheel))
 
 
 def _wheel_folders(name: str) -> Iterator[Path]:

@@ -64,8 +64,10 @@ class Run {
     if (collector_) collector_->start();
     Player player(setting_, *engine_, markers_);
     std::vector<Timing>& timings = player.play();
-    engine_->finish(timings);
+    engine_->sync();
+    // Before the end, in which clocks are tied once more: that is no part of the schedule.
     if (collector_) collector_->stop();
+    engine_->finish(timings);
     watchdog_.at("writing");
     const std::string end = "_rank" + std::to_string(options_.rank) + ".jsonl";
     write_recording(options_.out + "/recorded" + end,
