@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from commscope.columns import Int64, int64
-from commscope.dashboards.data.archive import Archive
 from commscope.dashboards.data.clock import RankClock
 from commscope.dashboards.data.narrow import Narrow, narrow
 from commscope.report.causes import CAUSES
@@ -59,14 +58,15 @@ class GapDetails:
 
 @dataclass(frozen=True, slots=True)
 class GapBook:
-    """The gaps of a report that are shown, by rank and time on the rank's own clock.
+    """The gaps of a report, found by rank and time on the rank's own clock.
 
-    ``rows`` are those of ``Report.gaps`` in this order; ``begin`` is the first of each rank (an
-    index).
+    ``table`` is that of ``Report.gaps``; by rank and time, its rows are ``row``, of which
+    ``begin`` is the first of each rank (an index).
     """
 
     ranks: Sequence[int]
-    rows: Archive
+    table: pa.Table
+    row: Narrow
     start: Int64
     length: Narrow
     begin: Int64
@@ -75,11 +75,10 @@ class GapBook:
     def of(cls, report: Report, ranks: Sequence[int]) -> GapBook:
         """The gaps of a report on these ranks, whose numbers ascend."""
         table = report.gaps.arrow
-        row = np.lexsort((int64(table, "start_ns"), int64(table, "rank")))
-        table = table.take(pa.array(row))
-        begin = np.searchsorted(int64(table, "rank"), [*ranks, np.iinfo(np.int64).max])
-        length = narrow(int64(table, "dur_ns"))
-        return cls(ranks, Archive.of(table), int64(table, "start_ns").copy(), length, begin)
+        rank, start, length = (int64(table, name) for name in ("rank", "start_ns", "dur_ns"))
+        row = np.lexsort((start, rank))
+        begin = np.searchsorted(rank[row], [*ranks, np.iinfo(np.int64).max])
+        return cls(ranks, table, narrow(row), start[row], narrow(length[row]), begin)
 
     def at(self, rank: int, clock: RankClock, t: int) -> GapDetails | None:
         """The exposure of a rank (an index) that holds a time; null where there is none."""
@@ -101,7 +100,7 @@ class GapBook:
     def _details(
         self, rank: int, clock: RankClock, gaps: tuple[int, int], asked: int
     ) -> GapDetails:
-        rows = self.rows.slice(*gaps).to_pylist()
+        rows = self.table.take(pa.array(self.row[slice(*gaps)])).to_pylist()
         times = [(int(self.start[gap]), self._end(gap)) for gap in range(*gaps)]
         parts = tuple(
             GapPart(

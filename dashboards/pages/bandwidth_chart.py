@@ -14,6 +14,7 @@ from commscope.dashboards import charts
 from commscope.dashboards.app_data import LoadedRun
 from commscope.dashboards.beside import Links
 from commscope.dashboards.pages.sections import empty, paragraph
+from commscope.report.collectives import slow_busbw_gbps
 from commscope.report.html.reasons import Row
 from commscope.report.model import Report
 from commscope.units import percent, size, span
@@ -68,14 +69,7 @@ def _sources(rows: Sequence[Row]) -> str:
 
 
 def _has_spread(rows: Sequence[Row]) -> bool:
-    return any(_slow(row) < row["busbw_gbps"] for row in rows)
-
-
-def _slow(row: Row) -> float:
-    """The bandwidth of the transfer that only 5 % are slower than."""
-    if not row["transfer_p95_ns"] or not row["transfer_p50_ns"]:
-        return float(row["busbw_gbps"])
-    return float(row["busbw_gbps"] * row["transfer_p50_ns"] / row["transfer_p95_ns"])
+    return any(slow_busbw_gbps(row) < row["busbw_gbps"] for row in rows)
 
 
 def bandwidth_figure(rows: Sequence[Row], links: Links) -> go.Figure:
@@ -85,7 +79,7 @@ def bandwidth_figure(rows: Sequence[Row], links: Links) -> go.Figure:
         of_series[row["op"] or "unknown", row["group_size"] or 0].append(row)
     curves = {key: curve(links, *key, *_reach(rows)) for key in of_series}
     traces = list(_traces(of_series, curves))
-    rates = [row["busbw_gbps"] for row in rows] + [_slow(row) for row in rows]
+    rates = [row["busbw_gbps"] for row in rows] + [slow_busbw_gbps(row) for row in rows]
     rates += [gbps for _, expected in curves.values() for gbps in expected]
     return charts.figure(
         x="size of the message", y="bus bandwidth (GB/s)", height=_HEIGHT, traces=traces,
@@ -131,7 +125,7 @@ def _traces(
 
 
 def _symbols(rows: Sequence[Row], name: str, group: str, colour: str, symbol: str) -> Any:
-    down = [row["busbw_gbps"] - _slow(row) for row in rows]
+    down = [row["busbw_gbps"] - slow_busbw_gbps(row) for row in rows]
     return go.Scatter(
         x=[row["bytes"] for row in rows], y=[row["busbw_gbps"] for row in rows], mode="markers",
         name=name, legendgroup=charts.text(group), hoverinfo="text",

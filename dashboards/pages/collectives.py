@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-import numpy as np
-import pyarrow as pa
 from dash import Dash
 from dash.development.base_component import Component
 
-from commscope.columns import NONE, int64, nullable
 from commscope.dashboards import tables
 from commscope.dashboards.app_data import AppData
 from commscope.dashboards.pages.bandwidth_chart import bandwidth_chart
@@ -36,6 +33,7 @@ from commscope.report.html.tables import (
     time,
     words,
 )
+from commscope.report.instance_costs import instance_costs, worst_instances
 from commscope.report.model import Report
 from commscope.units import percent, span
 from commscope.wording import counted
@@ -133,33 +131,9 @@ def _groups(report: Report) -> list[Component]:
     return list(tables.every(communicator_tables(report)))
 
 
-def costs(report: Report) -> pa.Table:
-    """``instances`` with their number, and what all members waited there: null if not known."""
-    calls, every = report.calls.arrow, report.instances.arrow
-    instance = int64(calls, "instance")
-    known = instance != NONE
-    found = every.append_column("number", pa.array(np.arange(every.num_rows)))
-    for name in ("wait_ns", "exposed_wait_ns"):
-        values = int64(calls, name)[known]
-        sums = np.zeros(every.num_rows, np.int64)
-        np.add.at(sums, instance[known], np.where(values == NONE, 0, values))
-        withheld = np.zeros(every.num_rows, np.bool_)
-        withheld[instance[known][values == NONE]] = True
-        found = found.append_column(name, nullable(np.where(withheld, NONE, sums)))
-    return found
-
-
-def worst(report: Report, most: int = _MOST_WORST) -> list[Row]:
-    """The instances in which their members waited longest, all together."""
-    found = costs(report)
-    order = np.argsort(-int64(found, "wait_ns"), kind="stable")[:most]
-    rows: list[Row] = found.take(pa.array(order)).to_pylist()
-    return [row for row in rows if row["wait_ns"]]
-
-
 def _worst(app_data: AppData, run: int) -> list[Component]:
     report = app_data.runs[run].report
-    rows = worst(report) if len(report.instances) else []
+    rows = worst_instances(report, _MOST_WORST).to_pylist() if len(report.instances) else []
     made = table(
         "worst-instances",
         "The collectives in which most time was waited, all members together",
@@ -213,7 +187,7 @@ _INSTANCE_BY = ("step", "op", "communicator", "bytes", "members", "straggler", "
 
 def instances(app_data: AppData, run: int) -> LongTable:
     """Every instance, by time."""
-    found = costs(app_data.runs[run].report)
+    found = instance_costs(app_data.runs[run].report)
     return LongTable(
         "Matched collectives, in the order in which they were complete",
         (_shown_in(app_data, run), *_INSTANCE),

@@ -22,6 +22,7 @@ from paged import (
 from commscope.columns import int64
 from commscope.dashboards.app_data import AppData
 from commscope.dashboards.pages import bandwidth_chart, collectives, waiting_chart
+from commscope.report.instance_costs import instance_costs, worst_instances
 from commscope.units import span
 
 STATE = at("/collectives")
@@ -50,7 +51,7 @@ def test_summary_adds_up_to_the_report():
 
 def test_costs_of_instances_are_the_waiting_of_the_report():
     report = straggler().runs[0].report
-    costs = collectives.costs(report)
+    costs = instance_costs(report)
     total = sum(row["wait_ns"] for row in report.waiting)
     assert int(int64(costs, "wait_ns").sum()) == total
     exposed = sum(row["exposed_wait_ns"] for row in report.waiting)
@@ -59,7 +60,7 @@ def test_costs_of_instances_are_the_waiting_of_the_report():
 
 def test_worst_come_first_and_lead_to_the_timeline():
     data = straggler()
-    rows = collectives.worst(data.runs[0].report, most=3)
+    rows = worst_instances(data.runs[0].report, 3).to_pylist()
     waits = [row["wait_ns"] for row in rows]
     assert waits == sorted(waits, reverse=True)
     assert len(rows) == 3

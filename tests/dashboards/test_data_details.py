@@ -15,6 +15,7 @@ from commscope.columns import int64
 from commscope.dashboards.data.lanes import Lane
 from commscope.dashboards.data.moments import Aim
 from commscope.errors import UsageError
+from commscope.report.build import report_of
 
 
 def lane_of_kind(run: Shown, kind: str, rank: int = 0) -> Lane:
@@ -108,7 +109,7 @@ def test_an_instance_tells_what_the_log_says() -> None:
 def test_gaps_are_those_of_the_report(run) -> None:
     """Every one of them is found at its place, with its cause."""
     view = run().view
-    rows = view.gaps.rows.whole().to_pylist()
+    rows = report_of(run().analysis).gaps.arrow.to_pylist()
     assert rows
     for row in rows[:: max(len(rows) // 50, 1)]:
         t = view.on_common_clock(row["rank"], row["start_ns"] + row["dur_ns"] // 2)
