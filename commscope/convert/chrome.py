@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from io import BufferedIOBase
 
 import numpy as np
@@ -28,7 +29,7 @@ from commscope.convert.json_text import (
 )
 from commscope.parsers.host_kinds import RUNTIME_KINDS
 from commscope.schema import Flag
-from commscope.trace import Trace
+from commscope.trace import SourceFile, Trace
 
 _SECOND_NS = 10**9
 _DEVICE_CATEGORIES = {"kernel": "kernel", "memcpy": "gpu_memcpy", "memset": "gpu_memset"}
@@ -41,28 +42,44 @@ _HOST_CATEGORIES = {
 _NO_DEVICE = -(1 << 40)
 
 
-def write_chrome(trace: Trace, file: BufferedIOBase) -> None:
-    """Writes all ranks of the trace into one document."""
-    base_ns = _base_ns(trace)
-    processes = Processes(trace)
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What is written of a trace; the tables are those of ``Trace``."""
+
+    events: pa.Table
+    host: pa.Table
+    collectives: pa.Table
+    ranks: pa.Table
+    files: tuple[SourceFile, ...]
+
+    @classmethod
+    def of(cls, trace: Trace) -> Document:
+        """All of it."""
+        return cls(trace.events, trace.host, trace.collectives, trace.ranks, trace.files)
+
+
+def write_chrome(document: Document, file: BufferedIOBase) -> None:
+    """Writes all its ranks into one file."""
+    base_ns = _base_ns(document)
+    processes = Processes(document.ranks, document.files)
     header = json.dumps({**processes.header(), "baseTimeNanoseconds": base_ns}, indent=1)
     file.write(f'{header[:-2]},\n "traceEvents": [\n'.encode())
     separator = ""
-    for lines in _blocks(trace, processes, base_ns):
+    for lines in _blocks(document, processes, base_ns):
         file.write(f"{separator}{lines}".encode())
         separator = ",\n"
     file.write(b"\n]}\n")
 
 
-def _blocks(trace: Trace, processes: Processes, base_ns: int) -> Iterator[str]:
+def _blocks(document: Document, processes: Processes, base_ns: int) -> Iterator[str]:
     yield ",\n".join(map(json.dumps, processes.names()))
-    described = collective_members(trace.collectives, trace.events.num_rows)
-    for at in range(0, trace.events.num_rows, BLOCK_ROWS):
-        events = trace.events.slice(at, BLOCK_ROWS)
+    described = collective_members(document.collectives, document.events.num_rows)
+    for at in range(0, document.events.num_rows, BLOCK_ROWS):
+        events = document.events.slice(at, BLOCK_ROWS)
         lines = _device_lines(events, described.slice(at, BLOCK_ROWS), processes, base_ns)
         yield ",\n".join(lines.to_pylist())
-    for at in range(0, trace.host.num_rows, BLOCK_ROWS):
-        lines = _host_lines(trace.host.slice(at, BLOCK_ROWS), processes, base_ns)
+    for at in range(0, document.host.num_rows, BLOCK_ROWS):
+        lines = _host_lines(document.host.slice(at, BLOCK_ROWS), processes, base_ns)
         yield ",\n".join(lines.to_pylist())
 
 
@@ -125,13 +142,13 @@ def _devices(events: pa.Table) -> pa.Array:
     return pa.array(np.where(device < 0, _NO_DEVICE - device, device)).cast(pa.string())
 
 
-def _base_ns(trace: Trace) -> int:
-    """The whole second before the first time of the trace, 0 where there is none.
+def _base_ns(document: Document) -> int:
+    """The whole second before the first time of the document, 0 where there is none.
 
     Nothing then begins at 0, which readers take for no time.
     """
-    is_whole = ~flagged(trace.events, Flag.BROKEN)
-    events, host = int64(trace.events, "start_ns")[is_whole], int64(trace.host, "start_ns")
+    is_whole = ~flagged(document.events, Flag.BROKEN)
+    events, host = int64(document.events, "start_ns")[is_whole], int64(document.host, "start_ns")
     starts = np.concatenate([events, host])
     starts = starts[starts > 0]
     first = int(starts.min()) if len(starts) else 0

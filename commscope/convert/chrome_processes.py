@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from commscope.columns import NONE, Int64, int64, nullable
 from commscope.convert.json_text import member, numbers
-from commscope.trace import Trace
+from commscope.trace import SourceFile
 
 #: Beyond what any system gives a process: a GPU is one of its own, as viewers want it.
 _FIRST_DEVICE_PID = 1 << 30
@@ -21,11 +21,11 @@ _NCCL = "nccl_version"
 class Processes:
     """The ranks of a trace; a document of several names the rank of every event."""
 
-    def __init__(self, trace: Trace) -> None:
-        self._ranks: list[dict[str, Any]] = trace.ranks.to_pylist()
+    def __init__(self, ranks: pa.Table, files: Sequence[SourceFile]) -> None:
+        self._ranks: list[dict[str, Any]] = ranks.to_pylist()
         self._pids = _pids(self._ranks)
         wanted = {row["file"] for row in self._ranks}
-        self._files = [file for file in trace.files if file.file in wanted]
+        self._files = [file for file in files if file.file in wanted]
 
     def rank_member(self, table: pa.Table) -> pa.Array | str:
         """The rank as a member of the arguments, where the document does not tell it."""

@@ -7,7 +7,7 @@ import secrets
 import shutil
 from pathlib import Path
 
-from commscope.convert.chrome import write_chrome
+from commscope.convert.chrome import Document, write_chrome
 from commscope.convert.tables import write_tables
 from commscope.convert.targets import Target
 from commscope.errors import UsageError
@@ -52,9 +52,9 @@ def _write_file(trace: Trace, target: Target, new: Path, output: Path) -> None:
             if target.output.suffix.lower() == ".gz":
                 # Without a name and a time the same trace gives the same bytes.
                 with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as packed:
-                    write_chrome(trace, packed)
+                    write_chrome(Document.of(trace), packed)
             else:
-                write_chrome(trace, file)
+                write_chrome(Document.of(trace), file)
         new.replace(output)
     finally:
         new.unlink(missing_ok=True)

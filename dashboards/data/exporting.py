@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +13,12 @@ import pyarrow as pa
 from commscope.analysis.groups import rows_among
 from commscope.classify import ActivityClass
 from commscope.columns import NONE, Bool, Int64, at, int64, with_column
-from commscope.convert.chrome import write_chrome
+from commscope.convert.chrome import Document, write_chrome
 from commscope.convert.tables import write_table
 from commscope.dashboards.data.archive import Archive
 from commscope.dashboards.data.checks import require
 from commscope.dashboards.data.events import EventBook
-from commscope.trace import Classes, Trace
+from commscope.trace import SourceFile, Trace
 
 KINDS = ("csv", "parquet", "perfetto")
 _GZIP_LEVEL = 6
@@ -42,24 +42,17 @@ _SHOWN = (
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """The packed tables of a trace, whose rows the lanes tell; ``shell`` holds the rest of it."""
+    """What is written besides the activities and calls, which the book has packed."""
 
-    shell: Trace
+    ranks: pa.Table
+    files: tuple[SourceFile, ...]
     collectives: Archive
     book: EventBook
 
     @classmethod
     def of(cls, trace: Trace, book: EventBook) -> Exporter:
-        """Keeps what is small of a trace; its activities and calls are in the book."""
-        shell = replace(
-            trace,
-            events=trace.events.schema.empty_table(),
-            host=trace.host.schema.empty_table(),
-            collectives=trace.collectives.schema.empty_table(),
-            classes=Classes(np.empty(0, np.uint8), trace.classes.family),
-            logs=None, topology=None, counters=(), reference=None,
-        )  # fmt: skip
-        return cls(shell, Archive.of(trace.collectives), book)
+        """Keeps what is small of a trace."""
+        return cls(trace.ranks, trace.files, Archive.of(trace.collectives), book)
 
     def file(self, window: tuple[int, int], ranks: Sequence[int], kind: str) -> tuple[str, bytes]:
         """Name and content; UsageError where nothing runs in the window, or for another kind."""
@@ -103,20 +96,17 @@ class Exporter:
         return start
 
     def _perfetto(self, events: pa.Table, rows: Int64, windows: _Windows) -> bytes:
-        shown = np.isin(
-            int64(self.shell.ranks, "rank"), [self.book.ranks[rank] for rank in windows]
-        )
-        trace = replace(
-            self.shell,
+        numbers = [self.book.ranks[rank] for rank in windows]
+        document = Document(
             events=events.drop_columns(["class"]),
             host=self._calls(events, windows),
             collectives=self._collectives(rows),
-            ranks=self.shell.ranks.filter(pa.array(shown)),
-            classes=Classes(int64(events, "class").astype(np.uint8), self.shell.classes.family),
+            ranks=self.ranks.filter(pa.array(np.isin(int64(self.ranks, "rank"), numbers))),
+            files=self.files,
         )
         sink = io.BytesIO()
         with gzip.GzipFile("", "wb", _GZIP_LEVEL, sink, mtime=0) as packed:
-            write_chrome(trace, packed)
+            write_chrome(document, packed)
         return sink.getvalue()
 
     def _calls(self, events: pa.Table, windows: _Windows) -> pa.Table:
