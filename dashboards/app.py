@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Any
 
+import flask
 from dash import Dash, Input, Output, State, no_update
 
 from commscope.analysis.result import Analysis, analyse
 from commscope.api import examine
-from commscope.compare.scope import Examined
 from commscope.dashboards import charts, failures, frame, theme
 from commscope.dashboards.app_data import AppData, LoadedRun
 from commscope.dashboards.beside import Beside
-from commscope.dashboards.comparisons import Comparisons
+from commscope.dashboards.comparisons import Comparisons, PackedRun
 from commscope.dashboards.data import RunView
 from commscope.dashboards.pages import PAGES, timeline
 from commscope.dashboards.pages.timeline_link import wanted
@@ -32,6 +32,8 @@ from commscope.wording import distinct_names
 #: Variables by which the environment would change the app behind its user's back.
 _VARIABLES = ("DASH_", "FLASK_")
 _StartResponse = Callable[..., Any]
+#: What Flask calls the routes by which Dash answers every address of a page.
+_FRAME = ("/", "/<path:path>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +84,16 @@ def create_app_of(
 ) -> Dash:
     """The app of several runs, in the order given; the rest is as in ``create_app``."""
     access = access_for(token, allow_hosts, url_prefix)
-    return app_of(runs, access)
+    return app_of(runs, len(runs), access)
 
 
-def app_of(runs: Iterable[Loaded], access: Access) -> Dash:
-    """The same with who is let in; of each run only what is shown is kept."""
-    views, examined = [], []
+def app_of(runs: Iterable[Loaded], count: int, access: Access) -> Dash:
+    """The same with who is let in; of each of so many runs only what is shown is kept."""
+    views, packed = [], []
     for run in runs:
         views.append(LoadedRun(run.name, run.report, _view(run), Beside.of(run.analysis)))
-        examined.append(Examined(run.name, run.report, run.analysis))
+        if count > 1:
+            packed.append(PackedRun.of(run.name, run.report, run.analysis))
     if not views:
         raise UsageError("the app needs a run at least")
     names = distinct_names([view.name for view in views])
@@ -98,7 +101,7 @@ def app_of(runs: Iterable[Loaded], access: Access) -> Dash:
         replace(of, name=name, view=of.view.numbered(number))
         for number, (name, of) in enumerate(zip(names, views, strict=True))
     )
-    comparisons = Comparisons(examined) if len(examined) > 1 else None
+    comparisons = Comparisons(packed) if packed else None
     return _app(AppData(loaded, access.prefix, comparisons), access)
 
 
@@ -115,6 +118,7 @@ def _app(data: AppData, access: Access) -> Dash:
     for page in PAGES:
         page.register(app, data)
     register_routes(app.server, [run.view for run in data.runs])
+    _tell_what_is_missing(app.server, len(data.runs))
     failures.register(app.server, app.callback_map)
     hashes = [*app.csp_hashes(), *map(hash_of, frame.SCRIPTS)]
     protect(app.server, access, hashes)
@@ -236,11 +240,30 @@ def _shown(data: AppData, pathname: str | None, search: str | None) -> tuple[Any
 
 
 def _page(data: AppData, state: UrlState) -> Any:
+    page = _page_at(state)
+    _require_seen(data.runs[state.run].view, state)
+    return page.layout(data, state)
+
+
+def _page_at(state: UrlState) -> Any:
     for page in PAGES:
         if state.path == page.PATH:
-            _require_seen(data.runs[state.run].view, state)
-            return page.layout(data, state)
+            return page
     raise UsageError(f"there is no page {state.path}")
+
+
+def _tell_what_is_missing(server: flask.Flask, runs: int) -> None:
+    """Addresses of no page or run get the frame, in which that is said, with the status 404."""
+
+    @server.after_request
+    def status(answer: flask.Response) -> flask.Response:
+        request = flask.request
+        if answer.status_code == 200 and request.endpoint in _FRAME:
+            try:
+                _page_at(parse(request.path, request.query_string.decode("latin-1"), runs=runs))
+            except UsageError:
+                answer.status_code = 404
+        return answer
 
 
 def _require_seen(view: RunView, state: UrlState) -> None:

@@ -17,7 +17,7 @@ import commscope
 from commscope.compare.scope import Examined
 from commscope.dashboards.app_data import AppData, LoadedRun
 from commscope.dashboards.beside import Beside
-from commscope.dashboards.comparisons import Comparisons
+from commscope.dashboards.comparisons import Comparisons, PackedRun
 from commscope.dashboards.data import RunView
 from commscope.dashboards.urlstate import UrlState
 from commscope.report.model import Report, ReportTable
@@ -43,6 +43,12 @@ def loaded(name: str, log: str = "") -> LoadedRun:
     return LoadedRun(name, run.report, view, Beside.of(run.analysis))
 
 
+def packed(name: str) -> PackedRun:
+    """The same as it is kept for comparisons."""
+    run = examined(name)
+    return PackedRun.of(run.name, run.report, run.analysis)
+
+
 def one_run(run: LoadedRun) -> AppData:
     """An app of one run."""
     return AppData((run,))
@@ -51,7 +57,7 @@ def one_run(run: LoadedRun) -> AppData:
 def two_runs() -> AppData:
     """An app of a sound run and one with a straggler."""
     names = ("ddp_default", "ddp_straggler")
-    return AppData(tuple(map(loaded, names)), "/", Comparisons([*map(examined, names)]))
+    return AppData(tuple(map(loaded, names)), "/", Comparisons([*map(packed, names)]))
 
 
 def at(path: str, **values: str) -> UrlState:

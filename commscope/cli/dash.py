@@ -84,7 +84,7 @@ def dash(  # noqa: PLR0917 - click gives them by name
 def _app(runs: Sequence[str], access: Access, **reading: Any) -> Any:
     from commscope.dashboards.app import app_of  # noqa: PLC0415
 
-    return app_of(_loaded(runs, **reading), access).server
+    return app_of(_loaded(runs, **reading), len(runs), access).server
 
 
 def _loaded(

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(_CHROMIUM is None, reason="no Chromium is instal
 @contextmanager
 def served(run: Any) -> Iterator[str]:
     """The address of an app of one run."""
-    app = app_of([run], access_for(_TOKEN, []))
+    app = app_of([run], 1, access_for(_TOKEN, []))
     with in_background(app.server) as address:
         yield address
 

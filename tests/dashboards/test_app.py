@@ -208,3 +208,26 @@ def test_the_first_requests_may_come_at_once(monkeypatch: pytest.MonkeyPatch) ->
     app = create_app_of([loaded()])
     monkeypatch.setattr(app, "_walk_assets_directory", lambda: pytest.fail("by a request"))
     assert "/assets/charts.js" in app.server.test_client().get("/").text
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        *((path, 200) for path in ("/", "/overview", "/steps/", "/steps?run=0", "/timeline?t0=x")),
+        *((path, 404) for path in ("/nope", "/overview/more", "/steps?run=7", "/?run=x")),
+        ("/portal/steps", 200),
+        ("/portal/nope", 404),
+    ],
+)
+def test_what_leads_nowhere_has_the_status_of_that(address: str, status: int) -> None:
+    trace = commscope.load(sample_traces.path("ddp_straggler"))
+    app = create_app(trace, url_prefix="/portal/")
+    answer = app.server.test_client().get(address)
+    assert answer.status_code == status
+    assert b"_dash-app-content" in answer.data or b"react-entry-point" in answer.data
+
+
+def test_who_has_no_token_learns_nothing_of_pages() -> None:
+    trace = commscope.load(sample_traces.path("ddp_straggler"))
+    client = create_app(trace, token="a" * 43).server.test_client()
+    assert {client.get(path).status_code for path in ("/overview", "/nope")} == {403}

@@ -12,14 +12,17 @@ from paged import (
     loaded,
     of_kind,
     one_run,
+    packed,
     row_of,
     two_runs,
     words,
 )
 
 from commscope.compare.build import compare_runs
+from commscope.compare.json import comparison_dict
 from commscope.compare.model import Comparison
 from commscope.dashboards.app import Loaded, create_app_of
+from commscope.dashboards.comparisons import Comparisons
 from commscope.dashboards.pages import compare, compare_charts, compare_timelines
 from commscope.dashboards.pages.compare import Sides
 from commscope.errors import UsageError
@@ -164,3 +167,10 @@ def chosen(client: Any, base: str, new: str) -> Any:
     }
     answer = client.post("/_dash-update-component", json=body)
     return answer.get_json()["response"] if answer.status_code == 200 else None
+
+
+def test_runs_are_kept_packed_and_compared_as_if_they_were_not(found):
+    kept = [packed(name) for name in ("ddp_default", "ddp_straggler")]
+    assert all(3 * len(run.packed) < run.size for run in kept)
+    assert not any(run.unpacked().analysis.trace.host.num_rows for run in kept)
+    assert comparison_dict(Comparisons(kept).of(0, 1)) == comparison_dict(found)

@@ -23,7 +23,7 @@ def access() -> Access:
 
 @pytest.fixture(scope="module")
 def server(access: Access) -> Any:
-    return app_of([loaded()], access).server
+    return app_of([loaded()], 1, access).server
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_the_way_on_stays_here(stranger: Any, path: str) -> None:
 def test_a_token_for_one_use() -> None:
     access = access_for(TOKEN, [])
     access.once.add("only-once")
-    server = app_of([loaded()], access).server
+    server = app_of([loaded()], 1, access).server
     first, second = server.test_client(), server.test_client()
     assert first.get("/?token=only-once").status_code == 200
     assert first.get("/_dash-layout").status_code == 200
@@ -223,7 +223,7 @@ def test_no_files_but_assets(client: Any, path: str) -> None:
 
 
 def test_without_a_token_everybody_on_a_known_host_is_let_in() -> None:
-    server = app_of([loaded()], access_for(None, [])).server
+    server = app_of([loaded()], 1, access_for(None, [])).server
     client = server.test_client()
     assert client.get("/_dash-layout").status_code == 200
     assert client.get("/_dash-layout", headers={"Host": "evil.example"}).status_code == 403
