@@ -30,9 +30,11 @@ from commscope.generator.schedule import (
     Compute,
     Copy,
 )
-from commscope.generator.simulation import Activity, Call, Simulation
+from commscope.generator.simulation import Activity, Call, Simulation, Span
 
 _DEFAULT = Style()
+#: The range of a step that only warms up, so that nothing takes it for one that counts.
+WARMUP_LABEL = "csg.warmup"
 _FIRST_PID = 4000
 #: The ids that tie kernels to records must not look like correlations.
 _FIRST_EXTERNAL_ID = 1_000_000
@@ -113,8 +115,9 @@ class _Rank:
         """Annotations, calls, and each activity behind its launch."""
         run = self.simulation.ranks[self.rank]
         for span in run.spans:
-            name = span.label if span.step is None else f"ProfilerStep#{span.step}"
-            yield self._host(span.category, name, (span.start_ns, span.end_ns), '"Ev Idx": 0')
+            yield self._host(
+                span.category, _span_name(span), (span.start_ns, span.end_ns), '"Ev Idx": 0'
+            )
         for call in run.calls:
             yield self._call(call)
         for activity in run.activities:
@@ -192,6 +195,13 @@ class _Rank:
         if name not in self._streams:
             self._streams[name] = stream_number(self.style.vendor, len(self._streams))
         return self._streams[name]
+
+
+def _span_name(span: Span) -> str:
+    """Steps before the first one are not the profiler's."""
+    if span.step is None:
+        return span.label
+    return WARMUP_LABEL if span.step < 0 else f"ProfilerStep#{span.step}"
 
 
 def _grid(kind: str) -> str:

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from commscope.generator.costs import Device, HostCosts, Link, Network, bus_factor
-from commscope.generator.programs import COMPUTE, Job, ProgramBuilder, build
+from commscope.generator.programs import COMPUTE, INPUT_LABEL, Job, ProgramBuilder, build
 from commscope.generator.schedule import Communicator, Copy, Pop, Push, Schedule, Sleep, Sync
 from commscope.generator.simulate import simulate
 from commscope.generator.simulation import Simulation
 
-INPUT_LABEL = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 LINK = Link(latency_ns=12_000, bytes_per_us=200_000)
 US = 1_000
 MS = 1_000_000

@@ -14,6 +14,8 @@ from commscope.generator.schedule import (
     Copy,
     EndStep,
     Operation,
+    Pop,
+    Push,
     Record,
     Schedule,
     Sleep,
@@ -25,16 +27,19 @@ from commscope.generator.schedule import (
 
 COMPUTE = "compute"
 COPY = "copy"
+INPUT_LABEL = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+
+Where = Literal["host", "device", "input"]
 
 
 @dataclass(frozen=True, slots=True)
 class Straggler:
-    """A rank that is late in a step (null: in every one): its host, or its device."""
+    """A rank that is late in a step (null: in every one): its host, device or data loader."""
 
     rank: int
     delay_ns: int
     step: int | None = None
-    where: Literal["host", "device"] = "host"
+    where: Where = "host"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,8 @@ class ProgramBuilder:
     def _be_late(self, straggler: Straggler) -> None:
         if straggler.where == "host":
             self.add(Sleep(straggler.delay_ns))
+        elif straggler.where == "input":
+            self.add(Push(INPUT_LABEL), Sleep(straggler.delay_ns), Pop())
         else:
             self.add(Compute(COMPUTE, "fwd", straggler.delay_ns, "straggler"))
 

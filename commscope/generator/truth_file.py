@@ -71,7 +71,7 @@ class TruthOperation(msgspec.Struct, frozen=True):
     ``device``: its blocks took them, from the first to begin to the last to end. ``event``: of
     events on its stream before and after it, so that launching and queueing count. ``host_ns`` is
     when the host issued it, on its monotonic clock; ``wait_us`` how long it waited for the other
-    members, null where that is not known.
+    members, null where that is not known; ``step`` is null outside of steps.
     """
 
     op: Literal["compute", "collective", "copy"]

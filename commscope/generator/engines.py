@@ -1,0 +1,61 @@
+"""What carries out a plan: one function for each engine, by its name.
+
+run = generate(plan_of("ddp-tail"), Choice(engine="simulate"), folder)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from commscope.errors import UsageError
+from commscope.generator import simulated_run
+from commscope.generator.catalog.plan import Plan
+from commscope.generator.run_folder import GeneratedRun, begin, finish
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """With what a plan is carried out.
+
+    ``backend`` is amd, nvidia or host (for simulate: whose traces are written), or auto. The
+    ``formats`` are those of the traces; none are the engine's own choice.
+    """
+
+    engine: str = "simulate"
+    backend: str = "auto"
+    arch: str = ""
+    compiler: str = ""
+    profiler: str = "auto"
+    formats: tuple[str, ...] = ()
+    profile_ranks: tuple[int, ...] = ()  #: none: all
+    devices: tuple[int, ...] = ()
+    timeout_s: int = 300
+    truth: str = "stamps"
+    env: dict[str, str] = field(default_factory=dict)
+
+
+Engine = Callable[[Plan, Choice, Path], GeneratedRun]
+
+
+def _simulate(plan: Plan, choice: Choice, folder: Path) -> GeneratedRun:
+    return simulated_run.simulate_run(plan, choice.backend, choice.formats, folder)
+
+
+#: An engine fills the folder, of which plan, schedule and the folders of ranks are there.
+ENGINES: dict[str, Engine] = {"simulate": _simulate}
+
+
+def generate(plan: Plan, choice: Choice, folder: Path) -> GeneratedRun:
+    """Carries out a plan into a new folder.
+
+    Raises UsageError for an engine that is not one of ``ENGINES``, and for a folder that is in use.
+    """
+    engine = ENGINES.get(choice.engine)
+    if engine is None:
+        raise UsageError(f"--engine {choice.engine}: one of {', '.join(ENGINES)}")
+    begin(folder, plan)
+    run = engine(plan, choice, folder)
+    finish(folder, run)
+    return run

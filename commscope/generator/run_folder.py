@@ -1,0 +1,174 @@
+"""The folder of a generated run: where what lies, written and read in one place.
+
+    run.json              what was run: a GeneratedRun
+    plan.json             knobs and planned causes
+    schedule.txt          what every rank does
+    truth_rankN.jsonl     what really happened
+    rankN/                traces of the profiler, rccl.log, output.log
+    topology.*            where it is known
+
+The folder of a suite holds one such folder for each run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from commscope.errors import CorruptTrace, UsageError
+from commscope.generator.catalog.plan import Plan
+from commscope.generator.schedule import Schedule
+from commscope.generator.schedule_text import from_text, to_text
+
+_File = TypeVar("_File", bound=msgspec.Struct)
+SCHEMA = "commscope.generated/1"
+_RUN, _PLAN, _SCHEDULE = "run.json", "plan.json", "schedule.txt"
+
+
+class GeneratedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """What was run, with what, and what came of it.
+
+    ``files`` are those of each rank, as paths within the folder; ``commands`` and ``exit_codes``
+    those of the ranks' processes, in their order. A simulation has neither.
+    """
+
+    schema: str = SCHEMA
+    scenario: str
+    engine: str
+    backend: str
+    profiler: str
+    world: int
+    steps: int
+    warmup: int
+    versions: dict[str, str] = {}
+    commands: list[list[str]] = []
+    exit_codes: list[int] = []
+    files: dict[int, list[str]] = {}
+
+
+class PlanFile(msgspec.Struct, frozen=True):
+    """What was planned, as plan.json tells it."""
+
+    scenario: str
+    knobs: dict[str, Any]
+    causes: list[dict[str, Any]]
+    env: dict[str, str]
+
+
+def truth_path(folder: Path, rank: int) -> Path:
+    """The truth of a rank."""
+    return folder / f"truth_rank{rank}.jsonl"
+
+
+def rank_folder(folder: Path, rank: int) -> Path:
+    """Where the traces and logs of a rank are."""
+    return folder / f"rank{rank}"
+
+
+def schedule_path(folder: Path) -> Path:
+    """The schedule of all ranks."""
+    return folder / _SCHEDULE
+
+
+def begin(folder: Path, plan: Plan) -> None:
+    """Makes the folder with plan and schedule.
+
+    Raises UsageError where there is something else in it, or it cannot be made.
+    """
+    require_usable(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / _PLAN).write_text(_text(plan_document(plan)), encoding="utf-8")
+        schedule_path(folder).write_text(to_text(plan.schedule), encoding="utf-8")
+        for rank in range(plan.knobs.ranks):
+            rank_folder(folder, rank).mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be written ({error.strerror})") from error
+
+
+def require_usable(folder: Path) -> None:
+    """Raises UsageError for a folder that is not empty: what is left there would be read, too."""
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UsageError(f"--out {folder}: is not empty; name a new folder")
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"--out {folder}: is no folder")
+
+
+def plan_document(plan: Plan) -> Mapping[str, Any]:
+    """Knobs and causes as JSON holds them."""
+    return {
+        "scenario": plan.scenario,
+        "knobs": dataclasses.asdict(plan.knobs),
+        "causes": [dataclasses.asdict(cause) for cause in plan.causes],
+        "env": dict(plan.env),
+    }
+
+
+def finish(folder: Path, run: GeneratedRun) -> None:
+    """Writes what was run, after all else."""
+    (folder / _RUN).write_text(_text(msgspec.to_builtins(run, str_keys=True)), encoding="utf-8")
+
+
+def _text(document: Any) -> str:
+    return json.dumps(document, indent=2) + "\n"
+
+
+def files_of(folder: Path, world: int) -> dict[int, list[str]]:
+    """What lies in the folders of the ranks, by rank."""
+    return {
+        rank: sorted(
+            str(path.relative_to(folder))
+            for path in rank_folder(folder, rank).rglob("*")
+            if path.is_file()
+        )
+        for rank in range(world)
+    }
+
+
+def read_run(folder: Path) -> GeneratedRun:
+    """What was run; raises UsageError where that is no such folder, CorruptTrace for nonsense."""
+    run = _read(folder / _RUN, GeneratedRun)
+    if run.schema != SCHEMA:
+        raise CorruptTrace(f"{folder / _RUN}: schema {run.schema!r}, known is {SCHEMA}")
+    return run
+
+
+def read_plan(folder: Path) -> PlanFile:
+    """What was planned; raises as ``read_run``."""
+    return _read(folder / _PLAN, PlanFile)
+
+
+def read_schedule(folder: Path) -> Schedule:
+    """The schedule; raises UsageError where it is missing, ScheduleError where it is broken."""
+    path = schedule_path(folder)
+    try:
+        return from_text(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def runs_in(folder: Path) -> list[Path]:
+    """The folder itself if it is a run, else the runs of a suite, by name.
+
+    Raises UsageError where there are none.
+    """
+    if (folder / _RUN).is_file():
+        return [folder]
+    found = sorted(path.parent for path in folder.glob(f"*/{_RUN}"))
+    if not found:
+        raise UsageError(f"{folder}: no run of commscope generate: there is no {_RUN}")
+    return found
+
+
+def _read(path: Path, kind: type[_File]) -> _File:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror})") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise CorruptTrace(f"{path}: {error}") from error
