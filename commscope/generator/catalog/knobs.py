@@ -69,7 +69,7 @@ class Knobs:
         metadata=_about("Communication", "Length of every mock; 0: as on a link of 200 GB/s."),
     )
     mock_blocks: int = field(
-        default=4, metadata=_about("Communication", "Blocks that a mock occupies.", 1)
+        default=16, metadata=_about("Communication", "Blocks that a mock occupies.", 1)
     )
     collective: GradientOp = field(
         default="all_reduce", metadata=_about("Communication", "What gradients go through.")
