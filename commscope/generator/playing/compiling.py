@@ -12,7 +12,7 @@ import os
 import shlex
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import as_file, files
@@ -105,15 +105,16 @@ def command(
 
 
 def command_of(wanted: Target, sources: Path, output: Path) -> list[str]:
-    """The command that compiles the sources in a folder; on AMD ``HIP_PLATFORM=amd`` is set."""
+    """The command that compiles the sources in a folder."""
     writer = {"amd": _amd_flags, "nvidia": _nvidia_flags, "host": _host_flags}[wanted.backend]
     kind = ["-DCSG_SHARED"] if wanted.shared else []
-    return [wanted.compiler, *writer(wanted, sources), *kind, "-o", str(output), "-ldl"]
+    return [*_compiler(wanted), *writer(wanted, sources), *kind, "-o", str(output), "-ldl"]
 
 
-def environment(backend: str) -> dict[str, str]:
-    """Of the compiler: hipcc takes nvcc where it sees one, unless it is told."""
-    return {**os.environ, **({"HIP_PLATFORM": "amd"} if backend == "amd" else {})}
+def _compiler(wanted: Target) -> list[str]:
+    """What runs the compiler: hipcc takes nvcc where it sees one, unless it is told."""
+    told = ["env", "HIP_PLATFORM=amd"] if wanted.backend == "amd" else []
+    return [*told, wanted.compiler]
 
 
 def _host_flags(wanted: Target, sources: Path) -> list[str]:
@@ -172,14 +173,13 @@ def _folder(wanted: Target, sources: Path) -> Path:
     for path in sorted(sources.iterdir()):
         seen.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     relative = command_of(wanted, Path("csrc"), Path("out"))
-    seen.update("\0".join((*relative, _version(wanted.compiler))).encode())
+    seen.update("\0".join((*relative, _version(wanted))).encode())
     root = os.environ.get(FOLDER_VARIABLE) or user_cache_dir("commscope", appauthor=False)
     return Path(os.path.abspath(root), "generator", seen.hexdigest()[:20])
 
 
-def _version(compiler: str) -> str:
-    done = _run([compiler, "--version"], os.environ)
-    return done.stdout
+def _version(wanted: Target) -> str:
+    return _run([*_compiler(wanted), "--version"]).stdout
 
 
 def _compile_into(kept: Path, wanted: Target, sources: Path) -> None:
@@ -197,7 +197,7 @@ def _compile_into(kept: Path, wanted: Target, sources: Path) -> None:
 def compile_to(output: Path, wanted: Target, sources: Path) -> None:
     """Runs the compiler; raises CommscopeError with its last words where it fails."""
     words = command_of(wanted, sources, output)
-    done = _run(words, environment(wanted.backend))
+    done = _run(words)
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
         first = next((i for i, line in enumerate(said) if "error" in line), 0)
@@ -207,11 +207,9 @@ def compile_to(output: Path, wanted: Target, sources: Path) -> None:
         )
 
 
-def _run(words: list[str], environ: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+def _run(words: list[str]) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
-            words, capture_output=True, text=True, timeout=_SECONDS, check=False, env=dict(environ)
-        )
+        return subprocess.run(words, capture_output=True, text=True, timeout=_SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
         raise CommscopeError(f"{words[0]} did not end within {_SECONDS} s") from error
     except OSError as error:

@@ -155,6 +155,13 @@ def test_who_waits_for_ever_is_ended_and_says_where(tmp_path: Path) -> None:
     assert errors.count("\n") == 1
 
 
+def test_the_folder_of_an_earlier_run_is_refused(ddp_run: tuple[Schedule, Path]) -> None:
+    _, folder = ddp_run
+    code, errors = ended(start(folder / "schedule.txt", 0))
+    assert code == 2
+    assert "communicator0.meeting is of an earlier run: give another folder as --rend" in errors
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -103,11 +103,12 @@ def test_without_a_gpu_the_architecture_has_to_be_given(backend: str, said: str)
 
 def test_the_command_for_amd(bare: Path) -> None:
     hipcc = executable(bare / "opt/rocm-7.0.2/bin/hipcc")
+    executable(bare / "bin/env", "#!/bin/sh\n")
     library = executable(bare / "opt/rocm-7.0.2/lib/librccl.so.1")
     words = compiling.command("amd", "gfx942,gfx950")
-    assert words[:5] == [str(hipcc), "-x", "hip", "--offload-arch=gfx942", "--offload-arch=gfx950"]
+    assert words[:3] == ["env", "HIP_PLATFORM=amd", str(hipcc)]
+    assert words[3:7] == ["-x", "hip", "--offload-arch=gfx942", "--offload-arch=gfx950"]
     assert f'-DCSG_CCL_LIBRARY="{library}"' in words
-    assert compiling.environment("amd")["HIP_PLATFORM"] == "amd"
 
 
 def test_the_command_for_nvidia(bare: Path) -> None:

@@ -14,6 +14,7 @@
 #include "host_names.h"
 #include "host_stream.h"
 #include "kinds.h"
+#include "rendezvous.h"
 
 namespace csg {
 
@@ -48,11 +49,9 @@ class HostEngine : public Engine {
       if (communicates(each.op)) ++times[channel(each)];
     }
     for (const Operation& each : schedule_.program) {
-      if (!communicates(each.op) || meetings_.count(channel(each))) continue;
-      const std::size_t members = each.op == Op::kCollective ? members_of(each).size() : 2;
-      const std::string path = options_.rendezvous + "/" + channel(each) + ".meeting";
-      meetings_[channel(each)] =
-          std::make_unique<Meeting>(path, members, times[channel(each)]);
+      if (communicates(each.op) && !meetings_.count(channel(each))) {
+        make_meeting(each, times[channel(each)]);
+      }
     }
   }
 
@@ -75,10 +74,10 @@ class HostEngine : public Engine {
     const Activity activity =
         launched("kernel", host_kernel_name(o.name, options_.mock), "cudaLaunchKernelExC", o);
     if (options_.mock) return run_mock(place, o, activity);
-    const bool sends = o.op == Op::kSend;
-    std::vector<std::size_t> needs{0};  // the sender
-    if (!sends || o.bytes > kEagerBytes) needs.push_back(1);
-    meet(place, o, activity, {sends ? 0U : 1U, needs, kNetwork.time(o.bytes)});
+    const std::size_t self = sender_first(o);
+    std::vector<std::size_t> needs{0};
+    if (self == 1 || o.bytes > kEagerBytes) needs.push_back(1);
+    meet(place, o, activity, {self, needs, kNetwork.time(o.bytes)});
   }
 
   void copy(std::size_t place, const Operation& o) override {
@@ -203,6 +202,19 @@ class HostEngine : public Engine {
     const Ns duration = o.duration == kUnknown ? options_.mock_us * 1000 : o.duration;
     run(place, o, activity, [duration](Ns begin) { sleep_until(begin + duration); });
   }
+
+  void make_meeting(const Operation& o, std::size_t times) {
+    const bool is_pair = o.op != Op::kCollective;
+    const std::size_t members = is_pair ? 2 : members_of(o).size();
+    const std::size_t self = is_pair ? sender_first(o) : place_of(schedule_.rank, members_of(o));
+    const std::string path = options_.rendezvous + "/" + channel(o) + ".meeting";
+    auto made = std::make_unique<Meeting>(path, members, times);
+    if (made->was_used_by(self)) throw used_before(path);
+    meetings_[channel(o)] = std::move(made);
+  }
+
+  // The place of this rank in a message's meeting.
+  static std::size_t sender_first(const Operation& o) { return o.op == Op::kSend ? 0 : 1; }
 
   void meet(std::size_t place, const Operation& o, const Activity& activity, const Part& part) {
     Meeting* meeting = meetings_.at(channel(o)).get();

@@ -44,6 +44,9 @@ class Meeting {
     syscall(SYS_futex, &changes(), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
   }
 
+  // Whether a member was here before it arrived: in an earlier run.
+  bool was_used_by(std::size_t member) const { return cell(member, 0).load() != 0; }
+
   // When the last of some members arrived; waits for it.
   Ns wait_for(const std::vector<std::size_t>& members, std::size_t time) {
     Ns last = 0;

@@ -10,8 +10,14 @@
 
 namespace csg {
 
+// What an earlier run left there would be taken for this one's.
+inline Failure used_before(const std::string& path) {
+  return bad(path + " is of an earlier run: give another folder as --rendezvous, or empty it");
+}
+
 // Others see the file only when it is whole.
 inline void publish(const std::string& path, const std::string& content) {
+  if (std::ifstream(path)) throw used_before(path);
   const std::string unfinished = path + ".tmp";
   std::ofstream file(unfinished, std::ios::binary);
   file << content;
