@@ -97,8 +97,8 @@ def generate(
     if is_list:
         write("".join(f"{line}\n" for line in _listed()), None)
         return
-    wanted, left_out = _suite(names or (("all",) if suite else ()), given_knobs(given))
     choice = _choice(suite, given)
+    wanted, left_out = _suite(names or (("all",) if suite else ()), given_knobs(given), choice)
     if dry_run:
         write("".join(f"{plain(line)}\n" for line in _planned(wanted, left_out)), None)
         return
@@ -123,13 +123,15 @@ def _listed() -> Iterator[str]:
         yield f"{name:{width}}  {says}"
 
 
-def _suite(names: tuple[str, ...], given: Mapping[str, Any]) -> tuple[Suite, list[str]]:
+def _suite(
+    names: tuple[str, ...], given: Mapping[str, Any], choice: Choice
+) -> tuple[Suite, list[str]]:
     """The runs that are asked for, and what is said of those that groups leave out."""
     if not names:
         raise UsageError("--scenario: name what to run (--list names them), or give --suite")
     runs, left_out = [], []
     for name in expand(names):
-        reason = "" if name in names else why_not(name, given)
+        reason = "" if name in names else why_not(name, given, choice.shows_on)
         if reason:
             left_out.append(f"left out {name}: {reason}")
         else:

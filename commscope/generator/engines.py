@@ -35,6 +35,11 @@ class Choice:
     truth: str = "stamps"
     env: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def shows_on(self) -> str:
+        """What scenarios may not show on: the threads of a host, or GPUs of a vendor."""
+        return "host" if self.engine == "host" else self.backend
+
 
 Engine = Callable[[Plan, Choice, Path], GeneratedRun]
 

@@ -62,7 +62,7 @@ _GRID = Grid()
 
 
 @dataclass(frozen=True, slots=True)
-class _Stage:
+class Stage:
     """A rank's place in its pipeline, and what it does there with one micro-batch."""
 
     communicator: Communicator
@@ -115,7 +115,7 @@ def pipeline(job: Job, model: Model = _MODEL, *, microbatches: int = 4) -> Sched
     stages = Communicator("pp", tuple(range(job.ranks)), "mesh_pp")
 
     def write_step(builder: ProgramBuilder) -> None:
-        stage = _Stage(
+        stage = Stage(
             stages, builder.rank, model.layer_bytes,
             forward=lambda b: b.compute("fwd", model.fwd_ns),
             backward=lambda b, _: b.compute("bwd", model.bwd_ns),
@@ -156,7 +156,7 @@ def tp_dp_pp(
                     b.collective("dp", dp_name, "all_reduce", model.layer_bytes)
 
         place = pp.members.index(builder.rank)
-        _Stage(pp, place, model.layer_bytes, forward, backward).run(builder, microbatches)
+        Stage(pp, place, model.layer_bytes, forward, backward).run(builder, microbatches)
         builder.order("dp", COMPUTE)
         builder.compute("opt", model.opt_ns)
 

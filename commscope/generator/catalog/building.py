@@ -25,7 +25,6 @@ COSTS = HostCosts(
     launch_ns=5 * US, gap_ns=2 * US, event_ns=1_200, latency_ns=4 * US, device_gap_ns=1_000,
     wake_ns=4 * US,
 )  # fmt: skip
-_INPUT_NS = 40 * US
 
 
 class RankProgram(ProgramBuilder):
@@ -105,7 +104,7 @@ def build(
         program = RankProgram(knobs, rank)
         for number in range(knobs.first_step, knobs.steps):
             program.begin_step(number)
-            program.add(Push(INPUT_LABEL), Sleep(_INPUT_NS), Pop())
+            program.add(Push(INPUT_LABEL), Sleep(knobs.input_us * US), Pop())
             write_step(program)
             program.end_step(number)
         program.add(Sync())

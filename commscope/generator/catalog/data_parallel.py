@@ -35,7 +35,7 @@ def data_parallel(knobs: Knobs) -> Schedule:
             is_reduced = micro == knobs.accum - 1 or not knobs.no_sync
             _pass(program, after if is_reduced else [()] * knobs.layers)
             if is_reduced and micro < knobs.accum - 1:
-                program.order(_DP, COMPUTE)
+                _wait_for_all(program)
         _optimize(program, sum(map(len, after)))
         if knobs.read_loss:
             read_scalar(program)
@@ -75,8 +75,9 @@ def _pass(program: RankProgram, after: Sequence[Sequence[int]]) -> None:
 
 
 def _reduce(program: RankProgram, number: int, size_bytes: int) -> None:
-    program.collective(_DP, "0", program.knobs.collective, size_bytes)
-    program.add(Record(_DP, f"bucket{number}"))
+    stream = COMPUTE if program.knobs.overlap == "same-stream" else _DP
+    program.collective(stream, "0", program.knobs.collective, size_bytes)
+    program.add(Record(stream, f"bucket{number}"))
     if program.knobs.overlap == "none":
         program.add(Wait(COMPUTE, f"bucket{number}"))
     _wait_on_host(program, number)
@@ -99,5 +100,10 @@ def _optimize(program: RankProgram, parts: int) -> None:
     if program.knobs.overlap == "full":
         program.optimize(parts, lambda part: program.add(Wait(COMPUTE, f"bucket{part}")))
     else:
-        program.order(_DP, COMPUTE)
+        _wait_for_all(program)
         program.optimize()
+
+
+def _wait_for_all(program: RankProgram) -> None:
+    if program.knobs.overlap != "same-stream":
+        program.order(_DP, COMPUTE)

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from commscope.errors import UsageError
 from commscope.generator.programs import Straggler
 
-Overlap = Literal["full", "tail", "none"]
+Overlap = Literal["full", "tail", "none", "same-stream"]
 LoopSync = Literal["none", "device", "stream", "event", "item"]
 Communication = Literal["real", "mock"]
 Kernel = Literal["spin", "gemm"]
@@ -94,7 +94,8 @@ class Knobs:
         metadata=_about(
             "Communication",
             "What waits for gradients: the optimizer for one bucket after the other (full), for "
-            "all of them (tail), or backward for each (none).",
+            "all of them (tail), or backward for each (none), or all that follows as they are "
+            "on the stream of compute (same-stream).",
         ),
     )
     accum: int = field(
@@ -118,6 +119,9 @@ class Knobs:
 
     stragglers: tuple[Straggler, ...] = field(
         default=(), metadata=_about("Host", "Ranks that are late.", None)
+    )
+    input_us: int = field(
+        default=40, metadata=_about("Host", "What the data loader takes in each step.")
     )
     host_gap_us: int = field(
         default=0, metadata=_about("Host", "What the host does between two launches.")

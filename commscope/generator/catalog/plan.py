@@ -51,6 +51,11 @@ class Plan:
 Suite = tuple[tuple[str, Plan], ...]
 
 
+def healthy(_: Knobs) -> tuple[PlannedCause, ...]:
+    """Nothing is wrong."""
+    return ()
+
+
 def _own_queues(_: Knobs) -> Device:
     """Streams run side by side."""
     return Device()
@@ -70,6 +75,7 @@ class Scenario:
     causes: Callable[[Knobs], tuple[PlannedCause, ...]]
     min_ranks: int = 1
     needs_real_collectives: bool = False
+    not_on: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
     device: Callable[[Knobs], Device] = _own_queues

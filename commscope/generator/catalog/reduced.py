@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from commscope.generator.catalog.data_parallel import data_parallel
 from commscope.generator.catalog.knobs import MIB, Knobs
-from commscope.generator.catalog.plan import PlannedCause, Scenario
+from commscope.generator.catalog.plan import PlannedCause, Scenario, healthy
 
 
-def healthy(_: Knobs) -> tuple[PlannedCause, ...]:
-    """Nothing is wrong."""
-    return ()
-
-
-def all_alike(rule: str) -> tuple[PlannedCause, ...]:
+def _named(rule: str) -> Callable[[Knobs], tuple[PlannedCause, ...]]:
     """A cause for which no rank is to blame."""
-    return (PlannedCause(rule),)
+    return lambda _: (PlannedCause(rule),)
 
 
 SCENARIOS = (
@@ -24,11 +21,29 @@ SCENARIOS = (
     ),
     Scenario(
         "ddp-serial", "Backward waits for each bucket.",
-        data_parallel, lambda _: all_alike("O11"), defaults={"overlap": "none"},
+        data_parallel, _named("O11"), defaults={"overlap": "none"},
     ),
     Scenario(
         "ddp-tail", "The bucket that is ready last is the largest, and nothing hides it.",
-        data_parallel, lambda _: all_alike("O10"),
-        defaults={"overlap": "tail", "last_bucket_bytes": 256 * MIB},
+        data_parallel, _named("O10"),
+        defaults={"last_bucket_bytes": 256 * MIB},
+    ),
+    Scenario(
+        "one-bucket", "All gradients are reduced at once, when backward has ended.",
+        data_parallel, _named("O10"),
+        defaults={"bucket_bytes": 192 * MIB, "last_bucket_bytes": 0},
+    ),
+    Scenario(
+        "small-buckets", "Pieces so small that each takes as long as its latency.",
+        data_parallel, _named("O6"),
+        defaults={"bucket_bytes": MIB // 2, "last_bucket_bytes": MIB // 2},
+    ),
+    Scenario(
+        "accumulation", "Gradients are reduced in every micro-step, though their sum is enough.",
+        data_parallel, _named("O7"),
+        defaults={
+            "layers": 3, "accum": 3, "no_sync": False, "layer_bytes": 160 * MIB,
+            "bucket_bytes": 160 * MIB, "last_bucket_bytes": 160 * MIB,
+        },
     ),
 )  # fmt: skip

@@ -6,17 +6,36 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from commscope.errors import UsageError
-from commscope.generator.catalog import late_ranks, reduced
+from commscope.generator.catalog import (
+    host_side,
+    late_ranks,
+    model_parallel,
+    overlap_faults,
+    reduced,
+    sharded,
+    tutorial_job,
+)
 from commscope.generator.catalog.building import COSTS, NETWORK
 from commscope.generator.catalog.knobs import Knobs
 from commscope.generator.catalog.plan import Plan, Scenario, Suite
 
 SCENARIOS: Mapping[str, Scenario] = {
-    scenario.name: scenario for scenario in (*reduced.SCENARIOS, *late_ranks.SCENARIOS)
+    scenario.name: scenario
+    for family in (
+        reduced,
+        sharded,
+        model_parallel,
+        late_ranks,
+        host_side,
+        overlap_faults,
+        tutorial_job,
+    )
+    for scenario in family.SCENARIOS
 }
 #: Names that stand for several scenarios.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "straggler": tuple(scenario.name for scenario in late_ranks.SCENARIOS),
+    "tutorial-65-75-85": tuple(scenario.name for scenario in tutorial_job.SCENARIOS),
     "all": tuple(SCENARIOS),
 }
 
@@ -43,9 +62,11 @@ def plan_of(name: str, given: Mapping[str, Any] | None = None) -> Plan:
     )
 
 
-def why_not(name: str, given: Mapping[str, Any]) -> str:
+def why_not(name: str, given: Mapping[str, Any], backend: str = "auto") -> str:
     """Why a scenario cannot show its cause with the knobs that were given; empty where it can."""
     scenario, knobs = _scenario(name), _knobs(name, given)
+    if backend in scenario.not_on:
+        return f"shows nothing on {backend}"
     if knobs.ranks < scenario.min_ranks:
         return f"needs {scenario.min_ranks} ranks, and is given {knobs.ranks}"
     if scenario.needs_real_collectives and knobs.comm == "mock":
