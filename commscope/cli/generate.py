@@ -109,7 +109,8 @@ def generate(
         write(f"{plain(line)}\n", None)
     for name, plan in wanted:
         folder = out if len(wanted) == 1 else out / name
-        run_plan(plan, choice, folder)
+        for line in run_plan(plan, choice, folder).warnings:
+            write(f"warning: {plain(line)}\n", None)
         write(f"{plain(_done(plan, folder))}\n", None)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from commscope.errors import UsageError
-from commscope.generator import simulated_run
+from commscope.generator import played_run, simulated_run
 from commscope.generator.catalog.plan import Plan
 from commscope.generator.run_folder import GeneratedRun, begin, finish
 
@@ -31,6 +31,7 @@ class Choice:
     formats: tuple[str, ...] = ()
     profile_ranks: tuple[int, ...] = ()  #: none: all
     devices: tuple[int, ...] = ()
+    python: str = ""  #: one that has torch, where this one has not
     timeout_s: int = 300
     truth: str = "stamps"
     env: dict[str, str] = field(default_factory=dict)
@@ -49,7 +50,11 @@ def _simulate(plan: Plan, choice: Choice, folder: Path) -> GeneratedRun:
 
 
 #: An engine fills the folder, of which plan, schedule and the folders of ranks are there.
-ENGINES: dict[str, Engine] = {"simulate": _simulate}
+ENGINES: dict[str, Engine] = {
+    "simulate": _simulate,
+    "host": played_run.play_run,
+    "hip": played_run.play_run,
+}
 
 
 def generate(plan: Plan, choice: Choice, folder: Path) -> GeneratedRun:

@@ -34,7 +34,8 @@ class GeneratedRun(msgspec.Struct, frozen=True, kw_only=True):
     """What was run, with what, and what came of it.
 
     ``files`` are those of each rank, as paths within the folder; ``commands`` and ``exit_codes``
-    those of the ranks' processes, in their order. A simulation has neither.
+    those of the ranks' processes, in their order. A simulation has neither. ``warnings`` are
+    what to know of the run.
     """
 
     schema: str = SCHEMA
@@ -48,6 +49,7 @@ class GeneratedRun(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str] = {}
     commands: list[list[str]] = []
     exit_codes: list[int] = []
+    warnings: list[str] = []
     files: dict[int, list[str]] = {}
 
 

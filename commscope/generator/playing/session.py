@@ -50,19 +50,26 @@ class PlayOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """What came of it; ``traces[rank]`` are the files to analyse, none where it was not profiled.
+class Launched:
+    """Ranks that have ended, well or not, within ``limit_s``.
 
     ``tools`` says what became of each of the vendors' tools, ``warnings`` are lines to show.
     """
 
     backend: str
     collector: Collector
-    recording: Recording
     ended: tuple[RankEnded, ...]
-    traces: tuple[tuple[Path, ...], ...]
+    limit_s: float
     tools: Mapping[str, str]
     warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of it; ``traces[rank]`` are its files, none where it was not profiled."""
+
+    recording: Recording
+    traces: tuple[tuple[Path, ...], ...]
 
 
 def rank_folder(run: Path, rank: int) -> Path:
@@ -97,11 +104,11 @@ def commands(
     ]  # fmt: skip
 
 
-def play(schedule: Schedule, options: PlayOptions, run: Path) -> Played:
-    """Plays the schedule; traces, logs and what was measured go into the folder of the run.
+def play(schedule: Schedule, options: PlayOptions, run: Path) -> Launched:
+    """Plays the schedule until all ranks have ended; ``read_back`` says how.
 
-    Raises UsageError for what this machine cannot do, and CommscopeError where a rank fails or
-    hangs, with its last line.
+    Raises UsageError for what this machine cannot do, and CommscopeError where the program cannot
+    be compiled.
     """
     backend = choose_backend(options.backend)
     collector = _collector(options)
@@ -114,12 +121,21 @@ def play(schedule: Schedule, options: PlayOptions, run: Path) -> Played:
     limit_s = 2 * options.timeout_s + max(map(_planned_s, schedule.programs), default=0)
     with tempfile.TemporaryDirectory(prefix="commscope-") as meet:
         ended = launch(commands(schedule, options, run, program, Path(meet)), limit_s)
-    check(ended, limit_s)
+    return Launched(backend, collector, tuple(ended), limit_s, tools, tuple(warnings))
+
+
+def read_back(schedule: Schedule, options: PlayOptions, run: Path, launched: Launched) -> Played:
+    """What was measured and traced; traces that no profiler writes are written now.
+
+    Raises UsageError and CommscopeError where a rank failed or hung, with its last line.
+    """
+    check(launched.ended, launched.limit_s)
     recording = read_recording(run / RECORDED, schedule)
     traces = tuple(
-        _traces(collector, recording, options, run, rank) for rank in range(len(recording.ranks))
+        _traces(launched.collector, recording, options, run, rank)
+        for rank in range(len(recording.ranks))
     )
-    return Played(backend, collector, recording, tuple(ended), traces, tools, tuple(warnings))
+    return Played(recording, traces)
 
 
 def _collector(options: PlayOptions) -> Collector:
