@@ -16,7 +16,7 @@ from commscope.sanitize import plain
 #: Every command by its name: its module holds a click command of the same name.
 COMMANDS = (
     *("analyze", "baseline", "bundle", "cache", "check", "collectives", "compare", "convert"),
-    *("dash", "env", "explain", "gaps", "generate"),
+    *("dash", "env", "explain", "gaps", "generate", "grade"),
     *("inspect", "kernels", "log", "omniperf", "report", "rules", "run", "stragglers", "watch"),
 )
 #: Other names of commands.

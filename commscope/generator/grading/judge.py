@@ -1,0 +1,84 @@
+"""Holds the traces of a run against its truth: all checks, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from commscope.errors import CommscopeError, UsageError
+from commscope.generator.grading.cause_rows import cause_rows
+from commscope.generator.grading.clock_rows import clock_rows, fit_rows, shift_ns
+from commscope.generator.grading.count_rows import count_rows
+from commscope.generator.grading.model import Grade, Row, in_order
+from commscope.generator.grading.number_rows import number_rows
+from commscope.generator.grading.pairs import Pairs, pair_up
+from commscope.generator.grading.recomputed import truth_rows
+from commscope.generator.grading.step_rows import step_rows, steps_of
+from commscope.generator.grading.traces import Traces, read_traces, trace_rows
+from commscope.generator.grading.truths import PATTERN, Truths, read_truths
+from commscope.generator.grading.wait_rows import (
+    clock_error,
+    length_rows,
+    straggler_rows,
+    wait_rows,
+)
+from commscope.generator.truth_file import TruthFile
+
+
+def grade(folder: Path) -> list[Grade]:
+    """Grades a run, or every run of a suite's folder.
+
+    Raises UsageError where there is no folder, or no truth in it.
+    """
+    return [_grade(run) for run in _runs(folder)]
+
+
+def _runs(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: is no folder; give that of a run of commscope generate")
+    if any(folder.glob(PATTERN)):
+        return [folder]
+    runs = sorted({file.parent for file in folder.glob(f"*/{PATTERN}")})
+    if not runs:
+        raise UsageError(
+            f"{folder}: holds no {PATTERN}: it is no run of commscope generate, nor a suite of them"
+        )
+    return runs
+
+
+def _grade(folder: Path) -> Grade:
+    truths = read_truths(sorted(folder.glob(PATTERN)))
+    return judge(folder.resolve().name, truths, read_traces(folder))
+
+
+def judge(run: str, truths: Truths, traces: Traces | CommscopeError) -> Grade:
+    """Holds what was read of traces against what was read of truth files."""
+    header = truths.header
+    scenario, engine = (header.scenario, header.engine) if header else (None, None)
+    rows = [*truths.rows, *truth_rows(truths.of_rank), *trace_rows(truths, traces)]
+    if isinstance(traces, CommscopeError):
+        return Grade(run, scenario, engine, in_order(rows))
+    rows += _rows(truths, traces)
+    return Grade(run, scenario, engine, in_order(rows), tuple(traces.report.notes))
+
+
+def _rows(truths: Truths, traces: Traces) -> Iterator[Row]:
+    there = {rank: truth for rank, truth in truths.of_rank.items() if rank in set(traces.ranks)}
+    every = {rank: pair_up(truth, traces) for rank, truth in there.items()}
+    for rank, truth in there.items():
+        yield from _rows_of_rank(truth, traces, every[rank])
+        yield from fit_rows(truth, every[rank], truths.of_rank)
+    yield from straggler_rows(there, every, traces)
+    if there:
+        yield from cause_rows(truths, traces)
+
+
+def _rows_of_rank(truth: TruthFile, traces: Traces, pairs: Pairs) -> Iterator[Row]:
+    form, error = traces.format_of(truth.header.rank), clock_error(traces)
+    steps = steps_of(truth, traces, pairs)
+    yield from step_rows(truth, traces, steps, shift_ns(truth, form))
+    yield from clock_rows(truth, form, pairs)
+    yield from count_rows(pairs, traces)
+    yield from length_rows(truth, pairs)
+    yield from number_rows(truth, steps, pairs, error)
+    yield from wait_rows(truth, pairs, error)
