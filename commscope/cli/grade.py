@@ -11,13 +11,11 @@ from commscope.cli.output import PLAIN_WIDTH, check_output, emit
 
 
 @click.command(short_help="Holds the traces of generated jobs against what the jobs measured.")
-@click.argument(
-    "runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN..."
-)
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option("--all", "every", is_flag=True, help="Show every comparison, not only failed ones.")
 @FORMAT
 @OUTPUT
-def grade(runs: tuple[Path, ...], every: bool, style: str | None, output: Path | None) -> int:  # noqa: FBT001
+def grade(runs: tuple[Path, ...], every: bool, style: str | None, output: Path | None) -> int:
     """Test profiler, fabric and commscope: hold a run of commscope generate against its truth.
 
     RUN is the folder of a run, or of a suite of them. Every number and cause that is found in the

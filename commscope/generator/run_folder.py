@@ -72,6 +72,11 @@ def rank_folder(folder: Path, rank: int) -> Path:
     return folder / f"rank{rank}"
 
 
+def run_path(folder: Path) -> Path:
+    """What was run."""
+    return folder / _RUN
+
+
 def schedule_path(folder: Path) -> Path:
     """The schedule of all ranks."""
     return folder / _SCHEDULE

@@ -31,7 +31,9 @@ def cause_rows(truths: Truths, traces: Traces) -> Iterator[Row]:
         return
     grave = [found for found in traces.report.findings if found.severity != "low"]
     for found in grave:
-        yield held(_CHECK, Place(found.rank), Numbers("nothing", found.rule, unit="words"), _alarm(found))
+        yield held(
+            _CHECK, Place(found.rank), Numbers("nothing", found.rule, unit="words"), _alarm(found)
+        )
     if not grave:
         numbers = Numbers("nothing", "nothing", unit="words")
         yield held(_CHECK, Place(), numbers, Blame("commscope", ""))

@@ -19,6 +19,8 @@ _DOMAINS: tuple[Domain, ...] = ("realtime", "boottime", "monotonic")
 _BOOTTIME = ("rocprofv3", "rocpd", "pftrace")
 #: The share of kernels that must begin on time: a thread may be kept from reading its clock.
 _SHARE = 0.9
+#: Kernels that fit another rank's truth so much better are of that rank: the least was 64 times.
+_BETTER = 10
 #: Fewer pairs tell no drift.
 _LEAST_PAIRS = 6
 
@@ -59,7 +61,9 @@ class Offsets:
 
 def device_offsets(pairs: Sequence[Pair]) -> Offsets | None:
     """Of begins on the device, by times that the operations took themselves."""
-    known = [(p.operation.begin_ns, p.kernel.start_ns) for p in pairs if p.operation.src == "device"]
+    known = [
+        (p.operation.begin_ns, p.kernel.start_ns) for p in pairs if p.operation.src == "device"
+    ]
     return _offsets(known)
 
 
@@ -113,21 +117,22 @@ def clock_rows(truth: TruthFile, form: str, pairs: Pairs) -> Iterator[Row]:
     for name, offsets in known.items():
         since = clock.monotonic_ns if name.startswith("begins") else 0
         ahead = offsets.typical_ns - since - _shift(clock, domain_of(form))
-        yield held(
-            "clock", place, Numbers(0, ahead, tolerance), _shifted(name, ahead, clock, form)
-        )
+        numbers, blame = Numbers(0, ahead, tolerance), _shifted(ahead, clock, form)
+        yield held("clock", place._replace(what=name), numbers, blame)
 
 
-def _shifted(name: str, ahead_ns: int, clock: TruthClock, form: str) -> Blame:
+def _shifted(ahead_ns: int, clock: TruthClock, form: str) -> Blame:
     """Words for a clock that is wrong; another clock of the host may be the right one."""
     mine = domain_of(form)
     way = "ahead of" if ahead_ns > 0 else "behind"
-    says = f"by its {name} the trace is {span(abs(ahead_ns))} {way} the host's clock ({mine})"
+    says = f"the trace is {span(abs(ahead_ns))} {way} the host's clock ({mine})"
     for other in _DOMAINS:
         apart = abs(ahead_ns + _shift(clock, mine) - _shift(clock, other))
         if other != mine and apart <= CLOCK_NS:
             return Blame("profiler", f"{says}: it is on the clock {other}")
-    return Blame("profiler", f"{says}: the profiler's clock is wrong, or the trace is of another run")
+    return Blame(
+        "profiler", f"{says}: the profiler's clock is wrong, or the trace is of another run"
+    )
 
 
 def fit_rows(truth: TruthFile, pairs: Pairs, others: Mapping[int, TruthFile]) -> Iterator[Row]:
@@ -143,23 +148,29 @@ def fit_rows(truth: TruthFile, pairs: Pairs, others: Mapping[int, TruthFile]) ->
         says = "the clock of the trace goes at another rate than that of the device"
         numbers = Numbers(0.0, round(offsets.drift_ppm, 3), round(tolerance, 3), "ppm")
         yield held("drift", place, numbers, Blame("profiler", says))
-    numbers = Numbers(0, offsets.apart_ns(), 0 if exact else KERNEL_NS)
-    says = "kernels do not begin when the truth says, whatever the offset of the clock"
-    row = held("kernel times", place, numbers, Blame("profiler", says))
-    if row.result == "fail" and (other := _fits_better(pairs, others, offsets.apart_ns())) is not None:
-        says += f": they fit the truth of rank {other}; were traces or truths exchanged?"
-        row = held("kernel times", place, numbers, Blame("profiler", says))
-    yield row
+    yield _fit(pairs, others, offsets.apart_ns(), 0 if exact else KERNEL_NS)
+
+
+def _fit(pairs: Pairs, others: Mapping[int, TruthFile], apart_ns: int, tolerance_ns: float) -> Row:
+    """Whether the kernels fit the truth of their rank, and no other one better by far."""
+    other = _fits_better(pairs, others, apart_ns) if apart_ns > TICK_NS else None
+    if other is not None:
+        says = f"the kernels fit the truth of rank {other}; were traces or truths exchanged?"
+        numbers = Numbers(f"of rank {pairs.rank}", f"of rank {other}", unit="words")
+    else:
+        says = "kernels do not begin when the truth says, whatever the offset of the clock"
+        numbers = Numbers(0, apart_ns, tolerance_ns)
+    return held("kernel times", Place(pairs.rank), numbers, Blame("profiler", says))
 
 
 def _fits_better(pairs: Pairs, others: Mapping[int, TruthFile], apart_ns: int) -> int | None:
     """The rank whose truth the kernels fit ten times as well."""
-    kernels = [pair.kernel for pair in pairs.of("compute")]
+    mine = pairs.of("compute")
+    kernels, steps = [pair.kernel for pair in mine], {pair.operation.step for pair in mine}
     for rank, truth in sorted(others.items()):
-        wanted = [pair.operation.step for pair in pairs.of("compute")]
-        mine = [row for row in truth.operations if row.op == "compute" and row.step in set(wanted)]
-        if rank != pairs.rank and len(mine) == len(kernels):
-            offsets = device_offsets([Pair(*pair) for pair in zip(mine, kernels)])
-            if offsets is not None and 10 * offsets.apart_ns() < apart_ns:
+        theirs = [row for row in truth.operations if row.op == "compute" and row.step in steps]
+        if rank != pairs.rank and len(theirs) == len(kernels):
+            offsets = device_offsets([Pair(*pair) for pair in zip(theirs, kernels)])
+            if offsets is not None and _BETTER * offsets.apart_ns() < apart_ns:
                 return rank
     return None

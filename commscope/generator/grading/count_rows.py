@@ -21,7 +21,7 @@ def count_rows(pairs: Pairs, traces: Traces) -> Iterator[Row]:
         yield _number(pairs, kind, check)
         if pairs.is_complete(kind):
             yield from _launched_in_step(pairs.of(kind), Place(pairs.rank), traces, check)
-    yield _order("kernels of compute", pairs.of("compute"), pairs.rank)
+    yield _order("compute kernels", pairs.of("compute"), pairs.rank)
     yield _order("collectives", pairs.of("collective"), pairs.rank)
     yield _sizes(pairs)
 
@@ -37,8 +37,8 @@ def _number(pairs: Pairs, kind: Kind, check: str) -> Row:
 def _where(pairs: Pairs, kind: Kind) -> str:
     """The first step whose numbers differ, where the trace tells in which kernels were launched."""
     found = Counter(kernel.step for kernel in pairs.found[kind] if kernel.step is not None)
-    true = Counter(row.step for row in pairs.true[kind] if is_measured(row))
-    apart = [step for step in sorted(true, key=lambda s: s or 0) if found and true[step] != found[step]]
+    true = Counter(row.step or 0 for row in pairs.true[kind] if is_measured(row))
+    apart = [step for step in sorted(true) if found and true[step] != found[step]]
     if not apart:
         return ""
     first = apart[0]
@@ -55,18 +55,18 @@ def _launched_in_step(
     right = sum(pair.kernel.step == pair.operation.step for pair in told)
     says = "kernels are counted in another step than the one in which they were launched"
     numbers = Numbers(len(told), right, unit="count")
-    yield held(check, place, numbers, Blame("commscope", says))
+    yield held(check, place._replace(what="by step"), numbers, Blame("commscope", says))
 
 
 def _order(what: str, pairs: Sequence[Pair], rank: int) -> Row:
-    place = Place(rank)
+    place = Place(rank, what=what)
     told = [(_true_name(pair), _found_name(pair)) for pair in pairs]
     told = [names for names in told if all(names)]
     if not told:
-        return not_told("order", place, f"{what}: the trace does not tell them apart")
+        return not_told("order", place, "the trace does not tell them apart")
     right = sum(true == found for true, found in told)
     first = next((n for n, (true, found) in enumerate(told) if true != found), 0)
-    says = f"{what}: number {first} is {told[first][1]}, the job launched {told[first][0]}"
+    says = f"number {first} is {told[first][1]}, the job launched {told[first][0]}"
     numbers = Numbers(len(told), right, unit="count")
     return held("order", place, numbers, Blame("profiler", says))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from commscope.errors import CommscopeError, UsageError
@@ -13,6 +14,7 @@ from commscope.generator.grading.model import Grade, Row, in_order
 from commscope.generator.grading.number_rows import number_rows
 from commscope.generator.grading.pairs import Pairs, pair_up
 from commscope.generator.grading.recomputed import truth_rows
+from commscope.generator.grading.run_rows import read_run_file
 from commscope.generator.grading.step_rows import step_rows, steps_of
 from commscope.generator.grading.traces import Traces, read_traces, trace_rows
 from commscope.generator.grading.truths import PATTERN, Truths, read_truths
@@ -22,6 +24,7 @@ from commscope.generator.grading.wait_rows import (
     straggler_rows,
     wait_rows,
 )
+from commscope.generator.run_folder import run_path
 from commscope.generator.truth_file import TruthFile
 
 
@@ -36,9 +39,9 @@ def grade(folder: Path) -> list[Grade]:
 def _runs(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise UsageError(f"{folder}: is no folder; give that of a run of commscope generate")
-    if any(folder.glob(PATTERN)):
+    if _is_run(folder):
         return [folder]
-    runs = sorted({file.parent for file in folder.glob(f"*/{PATTERN}")})
+    runs = sorted(path for path in folder.iterdir() if path.is_dir() and _is_run(path))
     if not runs:
         raise UsageError(
             f"{folder}: holds no {PATTERN}: it is no run of commscope generate, nor a suite of them"
@@ -46,9 +49,16 @@ def _runs(folder: Path) -> list[Path]:
     return runs
 
 
+def _is_run(folder: Path) -> bool:
+    """Whether it has a truth, or lacks it, being a run."""
+    return run_path(folder).is_file() or any(folder.glob(PATTERN))
+
+
 def _grade(folder: Path) -> Grade:
-    truths = read_truths(sorted(folder.glob(PATTERN)))
-    return judge(folder.resolve().name, truths, read_traces(folder))
+    about = read_run_file(folder)
+    truths = read_truths(sorted(folder.glob(PATTERN)), about.run)
+    grade = judge(folder.resolve().name, truths, read_traces(folder))
+    return replace(grade, rows=in_order([*about.rows, *grade.rows]))
 
 
 def judge(run: str, truths: Truths, traces: Traces | CommscopeError) -> Grade:
@@ -56,10 +66,11 @@ def judge(run: str, truths: Truths, traces: Traces | CommscopeError) -> Grade:
     header = truths.header
     scenario, engine = (header.scenario, header.engine) if header else (None, None)
     rows = [*truths.rows, *truth_rows(truths.of_rank), *trace_rows(truths, traces)]
-    if isinstance(traces, CommscopeError):
-        return Grade(run, scenario, engine, in_order(rows))
-    rows += _rows(truths, traces)
-    return Grade(run, scenario, engine, in_order(rows), tuple(traces.report.notes))
+    notes: tuple[str, ...] = ()
+    if not isinstance(traces, CommscopeError):
+        rows += _rows(truths, traces)
+        notes = traces.report.notes
+    return Grade(run, scenario, engine, in_order(rows), notes)
 
 
 def _rows(truths: Truths, traces: Traces) -> Iterator[Row]:
@@ -76,7 +87,8 @@ def _rows(truths: Truths, traces: Traces) -> Iterator[Row]:
 def _rows_of_rank(truth: TruthFile, traces: Traces, pairs: Pairs) -> Iterator[Row]:
     form, error = traces.format_of(truth.header.rank), clock_error(traces)
     steps = steps_of(truth, traces, pairs)
-    yield from step_rows(truth, traces, steps, shift_ns(truth, form))
+    shift = shift_ns(truth, form)
+    yield from step_rows(truth, traces, steps, shift)
     yield from clock_rows(truth, form, pairs)
     yield from count_rows(pairs, traces)
     yield from length_rows(truth, pairs)

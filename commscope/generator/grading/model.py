@@ -18,6 +18,7 @@ Value = int | float | str | None
 
 #: Every check, in the order of causes: what fails first explains what fails behind it.
 CHECKS = (
+    "run",
     "truth file",
     "truth adds up",
     "trace",
@@ -46,10 +47,14 @@ EXIT_CODES: dict[Literal["pass", "fail"], int] = {"pass": 0, "fail": 10}
 
 
 class Place(NamedTuple):
-    """Where something is held against its truth; null: on all ranks, or in all steps."""
+    """Where something is held against its truth; null: on all ranks, or in all steps.
+
+    ``what`` tells apart what one check compares.
+    """
 
     rank: int | None = None
     step: int | None = None
+    what: str = ""
 
 
 class Numbers(NamedTuple):
@@ -189,7 +194,7 @@ class Grade:
 
 
 _WHO: dict[Suspect, str] = {
-    "truth": "the truth files",
+    "truth": "what the job says of itself",
     "profiler": "the profiler",
     "fabric": "the fabric",
     "commscope": "commscope",
@@ -204,18 +209,23 @@ def verdict(grade: Grade) -> str:
     if not compared:
         return "failed: the traces tell nothing that could be compared with the truth"
     first = grade.failures[0]
-    where = place_in_words(first.place)
     return (
-        f"failed: {len(grade.failures):,} of {len(compared):,} comparisons; suspect "
-        f"{_WHO[first.suspect or 'commscope']} first: {first.check}{where and f' of {where}'}: "
-        f"{first.says}"
+        f"failed: {len(grade.failures):,} of {len(compared):,} comparisons; look first at "
+        f"{_WHO[first.suspect or 'commscope']}: {sentence(first)}"
     )
 
 
+def sentence(row: Row) -> str:
+    """What is wrong, where."""
+    where = place_in_words(row.place)
+    return f"{row.check}{where and f' ({where})'}: {row.says}"
+
+
 def place_in_words(place: Place) -> str:
-    """``rank 1, step 3``; empty for all of them."""
+    """``idle of rank 1, step 3``; empty for all of them."""
     names = (("rank", place.rank), ("step", place.step))
-    return ", ".join(f"{name} {number}" for name, number in names if number is not None)
+    where = ", ".join(f"{name} {number}" for name, number in names if number is not None)
+    return f"{place.what} of {where}" if place.what and where else place.what or where
 
 
 def in_order(rows: Iterable[Row]) -> tuple[Row, ...]:

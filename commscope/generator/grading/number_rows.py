@@ -95,9 +95,7 @@ def _length(operation: Any) -> int:
     return length
 
 
-def number_rows(
-    truth: TruthFile, steps: Steps, pairs: Pairs, clock_error_ns: int
-) -> Iterator[Row]:
+def number_rows(truth: TruthFile, steps: Steps, pairs: Pairs, clock_error_ns: int) -> Iterator[Row]:
     """Every number of every step that was not of warm-up."""
     again = _of_kernels(truth, pairs)
     issued = [row for row in truth.operations if row.op == "collective" and is_measured(row)]
@@ -151,9 +149,9 @@ def _why_not(step: _Step, column: str) -> str:
 
 def _blame(step: _Step, column: str) -> Blame:
     """The analysis, where its number is not that of the kernels that it read; else their times."""
-    again = step.of_kernels and getattr(step.of_kernels, column)
-    if column == "exposed_wait_ns" or again is None:
+    if column == "exposed_wait_ns" or step.of_kernels is None:
         return Blame(*_unclear(column))
+    again: int = getattr(step.of_kernels, column)
     if abs(again - step.found[column]) > max(COMPUTE_SHARE * again, len(step.collectives)):
         says = f"the kernels of the trace come to {again:,} ns: the analysis is wrong"
         return Blame("commscope", says)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from commscope.generator.grading.model import Blame, Numbers, Place, Row, failed, held
 from commscope.generator.grading.tolerances import ROUNDING_NS
-from commscope.generator.schedule import COLLECTIVE_OPS, Collective, Compute, Copy
+from commscope.generator.schedule import COLLECTIVE_OPS, Collective, Compute, Copy, DeviceOperation
 from commscope.generator.simulation import Activity, RankRun, Span
 from commscope.generator.truth import StepTruth, rank_truths
 from commscope.generator.truth_file import SCHEMAS, TruthFile, TruthOperation
@@ -17,11 +17,14 @@ _CHECK = "truth adds up"
 PARTS = ("compute_ns", "communication_ns", "hidden_comm_ns", "exposed_comm_ns")
 _NEWER_PARTS = (*PARTS, "exposed_wait_ns", "exposed_copy_ns", "idle_ns", "window_ns")
 
-_KINDS = {
+_KINDS: dict[str, DeviceOperation] = {
     "compute": Compute("", "", 0),
     "copy": Copy("", "", 0),
     "collective": Collective("", "", "", 0),
 }
+_ALTERED = Blame(
+    "truth", "it is not what the operations add up to: the file was altered, or lines are missing"
+)
 Times = Sequence[tuple[int, int]]
 
 
@@ -67,9 +70,9 @@ def _steps_add_up(truth: TruthFile) -> Iterator[Row]:
             told = getattr(row, name)
             if told is not None:
                 numbers = Numbers(of_operations[name], told, ROUNDING_NS if is_old else 0)
-                yield held(_CHECK, Place(rank, row.step), numbers, _altered(name))
+                yield held(_CHECK, Place(rank, row.step, _words(name)), numbers, _ALTERED)
         if row.host_end_ns < row.host_begin_ns:
-            blame = Blame("truth", "on the host it ends before it begins: the file was altered")
+            blame = Blame("truth", "the step ends on the host before it begins: altered")
             yield failed(_CHECK, Place(rank, row.step), blame)
 
 
@@ -81,13 +84,8 @@ def _own_window_ns(truth: TruthFile, step: int) -> int:
     return max(row.end_ns for row in mine) - min(row.begin_ns for row in mine)
 
 
-def _altered(name: str) -> Blame:
-    words = name.removesuffix("_ns").replace("_", " ")
-    return Blame(
-        "truth",
-        f"its {words} is not what its operations add up to: the file was altered, or lines are "
-        "missing",
-    )
+def _words(name: str) -> str:
+    return name.removesuffix("_ns").replace("_", " ")
 
 
 def _waits_add_up(truths: Mapping[int, TruthFile]) -> Iterator[Row]:

@@ -23,7 +23,8 @@ def steps_of(truth: TruthFile, traces: Traces, pairs: Pairs) -> Steps:
     rows = [row for row in traces.report.steps if row["rank"] == rank]
     if traces.report.summary.step_source in _NUMBERED:
         return {row["step"]: row for row in rows}
-    origin, found = traces.report.origin_ns, {}
+    origin = traces.report.origin_ns
+    found: dict[int, dict[str, Any]] = {}
     for pair in pairs.of("compute", "collective"):
         since = pair.kernel.start_ns - origin
         for row in rows:
@@ -33,7 +34,9 @@ def steps_of(truth: TruthFile, traces: Traces, pairs: Pairs) -> Steps:
     return found
 
 
-def step_rows(truth: TruthFile, traces: Traces, steps: Steps, shift_ns: int | None) -> Iterator[Row]:
+def step_rows(
+    truth: TruthFile, traces: Traces, steps: Steps, shift_ns: int | None
+) -> Iterator[Row]:
     """Whether every step is there, and begins and ends on the host when it did.
 
     ``shift_ns`` leads from the host's monotonic clock to that of the trace, where it is known.
@@ -51,7 +54,7 @@ def step_rows(truth: TruthFile, traces: Traces, steps: Steps, shift_ns: int | No
     yield held(_CHECK, Place(rank), numbers, Blame("profiler", says))
     if not is_numbered:
         says = "the steps are inferred: the trace has no annotation of any"
-        yield not_told(_CHECK, Place(rank), f"begins of steps on the host: {says}")
+        yield not_told(_CHECK, Place(rank, what="begin and end"), says)
     elif shift_ns is not None:
         tolerance = 0 if is_exact else STEP_NS
         origin = shift_ns - traces.report.origin_ns
@@ -66,10 +69,10 @@ def _on_host(
     for name in ("begin", "end"):
         at = found["host_start_ns" if name == "begin" else "host_end_ns"]
         true = getattr(step, f"host_{name}_ns") + origin_ns
-        says = f"on the host its {name} is not where the program had it"
+        says = "on the host it is not where the program had it"
         if at is not None:
             numbers = Numbers(true, at, tolerance)
-            yield held(_CHECK, Place(rank, step.step), numbers, Blame("profiler", says))
+            yield held(_CHECK, Place(rank, step.step, name), numbers, Blame("profiler", says))
 
 
 def _listed(steps: list[int]) -> str:

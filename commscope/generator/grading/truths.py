@@ -10,11 +10,14 @@ from pathlib import Path
 
 from commscope.errors import CommscopeError
 from commscope.generator.grading.model import Blame, Numbers, Place, Row, failed, held
+from commscope.generator.run_folder import GeneratedRun
 from commscope.generator.truth_file import TruthFile, TruthHeader, read_truth
 
 PATTERN = "truth_rank*.jsonl"
 _CHECK = "truth file"
 _NAME = re.compile(r"truth_rank(\d{1,9})\.jsonl")
+#: What the headers of one run have in common; run.json has the first ones, too.
+_SHARED = ("scenario", "engine", "world", "steps", "warmup", "vendor", "plan")
 #: Ranks that are named where many are missing.
 _NAMED = 4
 
@@ -38,8 +41,8 @@ class Truths:
         return self.header is not None and self.header.is_simulated
 
 
-def read_truths(files: Sequence[Path]) -> Truths:
-    """Reads the truth files of a run."""
+def read_truths(files: Sequence[Path], run: GeneratedRun | None = None) -> Truths:
+    """Reads the truth files of a run, of which run.json may tell more."""
     of_rank: dict[int, TruthFile] = {}
     rows: list[Row] = []
     for file in files:
@@ -52,7 +55,7 @@ def read_truths(files: Sequence[Path]) -> Truths:
         problem = _name_problem(file.name, place.rank, truth.header.rank, of_rank)
         rows.append(_whole(problem, truth.header.rank))
         of_rank.setdefault(truth.header.rank, truth)
-    return Truths(of_rank, (*rows, *_together(of_rank, _unread(rows, of_rank))))
+    return Truths(of_rank, (*rows, *_together(of_rank, _unread(rows, of_rank), run)))
 
 
 def _named_rank(file: Path) -> int | None:
@@ -84,17 +87,22 @@ def _unread(rows: Sequence[Row], of_rank: Mapping[int, TruthFile]) -> set[int]:
     return named - set(of_rank)
 
 
-def _together(of_rank: Mapping[int, TruthFile], unread: set[int]) -> Iterator[Row]:
-    if not of_rank:
-        return
-    first = of_rank[min(of_rank)].header
-    yield from _missing(first.world, set(of_rank) | unread)
+def _together(
+    of_rank: Mapping[int, TruthFile], unread: set[int], run: GeneratedRun | None
+) -> Iterator[Row]:
+    """What only all files together tell: of the same run, and of all its ranks."""
+    first = of_rank[min(of_rank)].header if of_rank else None
+    world = run.world if run else first.world if first else 0
+    yield from _missing(world, set(of_rank) | unread)
     for rank, truth in sorted(of_rank.items()):
-        for name in ("world", "scenario", "engine", "backend", "steps", "warmup", "plan"):
-            mine, theirs = getattr(truth.header, name), getattr(first, name)
-            if mine != theirs:
+        for name in _SHARED:
+            mine = getattr(truth.header, name)
+            if first is not None and mine != getattr(first, name):
                 says = f"its {name} is not that of rank {first.rank}: not of the same run"
-                yield failed(_CHECK, Place(rank), _broken(says))
+                yield failed(_CHECK, Place(rank, what=name), _broken(says))
+            elif hasattr(run, name) and mine != getattr(run, name):
+                says = f"its {name} is not that of run.json: not of the same run"
+                yield failed(_CHECK, Place(rank, what=name), _broken(says))
         yield _steps(truth)
 
 
@@ -119,9 +127,11 @@ def _steps(truth: TruthFile) -> Row:
     elif abs(header.steps) + abs(header.warmup) != len(numbers):
         announced = f"{header.steps} steps behind {header.warmup} of warm-up"
         return failed(
-            _CHECK, Place(header.rank), _broken(f"{len(numbers)} steps of {announced}: was it cut?")
+            _CHECK,
+            Place(header.rank, what="steps"),
+            _broken(f"{len(numbers)} steps of {announced}: was it cut?"),
         )
     else:
         wanted = list(range(-header.warmup, header.steps))
     same = Numbers("whole", "whole" if numbers == wanted else "not whole", unit="words")
-    return held(_CHECK, Place(header.rank), same, blame)
+    return held(_CHECK, Place(header.rank, what="steps"), same, blame)

@@ -26,13 +26,16 @@ def length_rows(truth: TruthFile, pairs: Pairs) -> Iterator[Row]:
     elif between and offsets is not None:
         ahead, slope = offsets.typical_ns, (offsets.drift_ppm or 0) / 1e6
         middle = offsets.at_ns[len(offsets.at_ns) // 2]
-        right = sum(_lies_between(p, ahead + round(slope * (p.operation.begin_ns - middle))) for p in between)
+        right = sum(
+            _lies_between(p, ahead + round(slope * (p.operation.begin_ns - middle)))
+            for p in between
+        )
         says = "collectives do not lie between the events that the job recorded around them"
         numbers = Numbers(len(between), right, unit="count")
         yield held("collective times", place, numbers, Blame("profiler", says))
 
 
-def _own_times(place: Place, pairs: list[Pair], is_exact: bool) -> Row:  # noqa: FBT001
+def _own_times(place: Place, pairs: list[Pair], is_exact: bool) -> Row:
     true = sum(pair.operation.end_ns - pair.operation.begin_ns for pair in pairs)
     found = sum(pair.kernel.end_ns - pair.kernel.start_ns for pair in pairs)
     says = "collectives of known length have another one in the trace"

@@ -13,8 +13,10 @@ from commscope.generator.grading.model import (
     Numbers,
     Result,
     Row,
+    Suspect,
     Value,
     place_in_words,
+    sentence,
     verdict,
 )
 from commscope.report.text_tables import Cell, text_table
@@ -40,7 +42,11 @@ def print_grades(grades: Sequence[Grade], console: Console, *, every: bool = Fal
         failed = [grade.run for grade in grades if grade.result == "fail"]
         console.print()
         says = f"{len(grades) - len(failed)} of {len(grades)} runs passed"
-        console.print(Text(plain(f"{says}{failed and ': failed are ' + ', '.join(failed) or ''}")))
+        console.print(Text(plain(f"{says}{_named(failed)}")))
+
+
+def _named(failed: Sequence[str]) -> str:
+    return f"; failed: {', '.join(failed)}" if failed else ""
 
 
 def _print(grade: Grade, console: Console, *, every: bool) -> None:
@@ -54,7 +60,9 @@ def _print(grade: Grade, console: Console, *, every: bool) -> None:
     if rows:
         shown = [_shown(row) for row in rows]
         sections.append(
-            text_table(_title(grade, every=every), _cells(shown, console.width), shown, console.width)
+            text_table(
+                _title(grade, every=every), _cells(shown, console.width), shown, console.width
+            )
         )
     if said := _sentences(grade):
         sections.append(Padding(Text("\n".join(map(plain, said))), (1, 0, 0, 0)))
@@ -100,7 +108,11 @@ def _title(grade: Grade, *, every: bool) -> str:
     if every:
         return "All rows"
     more = len(grade.failures) - _MOST_FAILED
-    return f"What failed, the first {_MOST_FAILED} of {len(grade.failures):,}" if more > 0 else "What failed"
+    return (
+        f"What failed, the first {_MOST_FAILED} of {len(grade.failures):,}"
+        if more > 0
+        else "What failed"
+    )
 
 
 _HEADS = ("result", "check", "where", "truth", "found", "deviation", "tolerance", "suspect", "says")
@@ -154,7 +166,11 @@ def _deviation(numbers: Numbers) -> str:
     if deviation is None:
         return ""
     if numbers.unit == "ns":
-        return f"{deviation:+,.0f} ns" if abs(deviation) < 1000 else f"{'+' * (deviation > 0)}{span(deviation)}"
+        return (
+            f"{deviation:+,.0f} ns"
+            if abs(deviation) < 1000
+            else f"{'+' * (deviation > 0)}{span(deviation)}"
+        )
     return f"{deviation:+,g}" + (" ppm" if numbers.unit == "ppm" else "")
 
 
@@ -167,12 +183,11 @@ def _tolerance(numbers: Numbers) -> str:
 
 
 def _sentences(grade: Grade) -> list[str]:
-    """What failed in full, each sentence once, and what is not told: tables may cut it."""
-    failed = list(dict.fromkeys(_sentence(row) for row in grade.failures))
-    untold = list(dict.fromkeys(f"not told: {row.says}" for row in grade.rows if row.result == "not_told"))
-    return [*failed[:_MOST_FAILED], *untold]
-
-
-def _sentence(row: Row) -> str:
-    where = place_in_words(row.place)
-    return f"suspect {row.suspect}: {row.check}{where and f' of {where}'}: {row.says}"
+    """The first that failed of each check, in full, and what is not told: tables may cut it."""
+    first: dict[tuple[str, Suspect | None], str] = {}
+    for row in grade.failures:
+        first.setdefault((row.check, row.suspect), f"suspect {row.suspect}: {sentence(row)}")
+    untold = [
+        f"not told: {row.check}: {row.says}" for row in grade.rows if row.result == "not_told"
+    ]
+    return [*first.values(), *dict.fromkeys(untold)]
