@@ -147,10 +147,11 @@ def test_the_core_and_all_mapped_packages_are_found() -> None:
     )
 
 
+TORCH_JOB = "commscope.generator.torch_job.job"
 #: Modules of what a job may bring along: they extend a class of its library.
-OF_OTHERS = {"commscope.integrations.transformers": "transformers"}
-#: Copied beside a job, where it runs under a name of its own: absolute imports would not find it.
-INJECTED = "commscope.collect.profiling.inject"
+OF_OTHERS = {"commscope.integrations.transformers": "transformers", TORCH_JOB: "torch"}
+#: What runs in a job, under a name of its own: absolute imports would not find it.
+INJECTED = ("commscope.collect.profiling.inject", TORCH_JOB)
 
 
 def importable() -> list[str]:
@@ -158,7 +159,11 @@ def importable() -> list[str]:
         name
         for name in MODULE_FILES
         if name.rpartition(".")[2] != "__main__"
-        and (name not in OF_OTHERS or importlib.util.find_spec(OF_OTHERS[name]))
+        and all(
+            importlib.util.find_spec(library)
+            for other, library in OF_OTHERS.items()
+            if name.startswith(other)
+        )
     ]
 
 

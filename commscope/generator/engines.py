@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from commscope.errors import UsageError
-from commscope.generator import played_run, simulated_run
+from commscope.generator import played_run, simulated_run, torch_run
 from commscope.generator.catalog.plan import Plan
 from commscope.generator.run_folder import GeneratedRun, begin, finish
 
@@ -54,6 +54,7 @@ ENGINES: dict[str, Engine] = {
     "simulate": _simulate,
     "host": played_run.play_run,
     "hip": played_run.play_run,
+    "torch": torch_run.torch_run,
 }
 
 

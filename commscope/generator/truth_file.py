@@ -178,28 +178,51 @@ class TruthCause(msgspec.Struct, frozen=True):
     step: int | None = None
 
 
+class TruthMessages(msgspec.Struct, frozen=True):
+    """How many collectives or messages of a kind, and their bytes together."""
+
+    count: int
+    bytes: int
+
+
+class TruthHostStep(msgspec.Struct, frozen=True):
+    """A step of which only the host's times are known, and what it communicates by operation.
+
+    Of jobs that are not played but written in PyTorch; operations that are not known are left out.
+    """
+
+    step: int
+    host_begin_ns: int
+    host_end_ns: int
+    collectives: dict[str, TruthMessages] = {}
+
+
 @dataclass(frozen=True, slots=True)
 class TruthFile:
-    """The truth of one rank."""
+    """The truth of one rank; steps are of the device, or else ``host_steps`` are there."""
 
     header: TruthHeader
     operations: tuple[TruthOperation, ...]
     steps: tuple[TruthStep, ...]
     causes: tuple[TruthCause, ...] = ()
+    host_steps: tuple[TruthHostStep, ...] = ()
 
 
-_Line = TruthOperation | TruthStep | TruthCause
+_Line = TruthOperation | TruthStep | TruthCause | TruthHostStep
 
 
 class _Kind(msgspec.Struct):
-    op: Literal["compute", "collective", "copy", "step", "cause"]
+    op: Literal["compute", "collective", "copy", "step", "cause", "host_step"]
 
 
 _HEADER = msgspec.json.Decoder(TruthHeader)
 _KIND = msgspec.json.Decoder(_Kind)
 _OPERATION = msgspec.json.Decoder(TruthOperation)
-_STEP = msgspec.json.Decoder(TruthStep)
-_CAUSE = msgspec.json.Decoder(TruthCause)
+_OTHERS: dict[str, msgspec.json.Decoder[Any]] = {
+    "step": msgspec.json.Decoder(TruthStep),
+    "cause": msgspec.json.Decoder(TruthCause),
+    "host_step": msgspec.json.Decoder(TruthHostStep),
+}
 
 
 def read_truth(path: Path) -> TruthFile:
@@ -219,6 +242,7 @@ def read_truth(path: Path) -> TruthFile:
         tuple(row for row in found if isinstance(row, TruthOperation)),
         tuple(row for row in found if isinstance(row, TruthStep)),
         tuple(row for row in found if isinstance(row, TruthCause)),
+        tuple(row for row in found if isinstance(row, TruthHostStep)),
     )
 
 
@@ -247,8 +271,8 @@ def _rows(path: Path, lines: list[bytes]) -> Iterator[_Line]:
 
 def _row(line: bytes) -> _Line:
     kind = _KIND.decode(line).op
-    if kind in ("step", "cause"):
-        row = _STEP.decode(line) if kind == "step" else _CAUSE.decode(line)
+    if kind in _OTHERS:
+        row: _Line = _OTHERS[kind].decode(line)
         _check(row)
         return row
     operation = _OPERATION.decode(line)

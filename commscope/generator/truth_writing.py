@@ -79,7 +79,7 @@ def write_truth(  # noqa: PLR0913 - each is one fact of the run
     for rank, header in enumerate(headers):
         own = _Rank(simulation, rank, plan, origin, header.clock.monotonic_ns - origin, source)
         rows: list[Mapping[str, Any]] = [
-            _header(header, plan, engine),
+            header_row(header, plan, engine),
             *own.operations(waits),
             *own.steps([step for step in steps if step.rank == rank]),
             *({"op": "cause", **dataclasses.asdict(cause)} for cause in plan.causes),
@@ -90,7 +90,8 @@ def write_truth(  # noqa: PLR0913 - each is one fact of the run
     return files
 
 
-def _header(header: RankHeader, plan: Plan, engine: str) -> Mapping[str, Any]:
+def header_row(header: RankHeader, plan: Plan, engine: str) -> Mapping[str, Any]:
+    """The first line of a truth file."""
     return {
         "schema": SCHEMA,
         "scenario": plan.scenario,

@@ -15,6 +15,7 @@ from commscope.errors import UsageError
 BACKENDS = ("amd", "nvidia", "host")
 _ROCM_FOLDERS = "/opt"
 _CUDA = Path("/usr/local/cuda")
+_DRIVERS = {"amd": Path("/dev/kfd"), "nvidia": Path("/dev/nvidiactl")}
 _LIBRARY_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
 _COLLECTIVES = {
     "amd": ("librccl.so.1", "librccl.so"),
@@ -41,11 +42,15 @@ def choose_backend(wanted: str = "auto") -> str:
         raise UsageError(
             f"there is no backend {wanted}: it is auto or one of {', '.join(BACKENDS)}"
         )
-    drivers = {"amd": Path("/dev/kfd"), "nvidia": Path("/dev/nvidiactl")}
-    for backend, driver in drivers.items():
-        if driver.exists() and _first_program(_compiler_places(backend)):
+    for backend in _DRIVERS:
+        if has_driver(backend) and _first_program(_compiler_places(backend)):
             return backend
     return "host"
+
+
+def has_driver(backend: str) -> bool:
+    """Whether the vendor's driver is loaded."""
+    return _DRIVERS[backend].exists()
 
 
 def find_compiler(backend: str, given: str | None = None) -> str:
