@@ -60,6 +60,10 @@ HEADERS: dict[str, dict[str, object]] = {
     "rocm": {"roctracer_version": 4.1, "hip_runtime_version": 60443483},
     "cuda": {"cuda_driver_version": 13000, "cuda_runtime_version": 13000, "cupti_version": 130001},
 }
+#: The range of a step that only warms up, so that nothing takes it for one that counts.
+WARMUP_LABEL = "csg.warmup"
+#: The process of rank 0.
+FIRST_PID = 4000
 GPUS = {"rocm": "AMD Instinct MI300X", "cuda": "NVIDIA H200"}
 #: By direction and memory of the host. ROCm does not tell the memory.
 COPIES = {

@@ -15,9 +15,11 @@ from commscope.generator.kineto_metadata import metadata, op_of
 from commscope.generator.kineto_style import (
     COPIES,
     COPY_CALLS,
+    FIRST_PID,
     GPUS,
     HEADERS,
     LAUNCHES,
+    WARMUP_LABEL,
     Style,
     call_name,
     kernel_name,
@@ -33,9 +35,6 @@ from commscope.generator.schedule import (
 from commscope.generator.simulation import Activity, Call, Simulation, Span
 
 _DEFAULT = Style()
-#: The range of a step that only warms up, so that nothing takes it for one that counts.
-WARMUP_LABEL = "csg.warmup"
-_FIRST_PID = 4000
 #: The ids that tie kernels to records must not look like correlations.
 _FIRST_EXTERNAL_ID = 1_000_000
 
@@ -170,7 +169,7 @@ class _Rank:
         return self._host("cuda_runtime", name, called, f'"correlation": {activity.correlation}')
 
     def _host(self, category: str, name: str, span_ns: tuple[int, int], args: str) -> str:
-        pid = _FIRST_PID + self.rank
+        pid = FIRST_PID + self.rank
         return self._event(category, name, (pid, pid), span_ns, args)
 
     def _device(self, activity: Activity, category: str, name: str, more: str) -> str:

@@ -12,6 +12,11 @@ from commscope.generator.catalog.plan import Plan
 from commscope.generator.clocks import ORIGIN_NS
 from commscope.generator.kineto_style import Style
 from commscope.generator.kineto_writer import trace_text
+from commscope.generator.rccl_log_writer import log_text
+from commscope.generator.rocprofv3.csv_files import write_csv
+from commscope.generator.rocprofv3.json_document import write_json
+from commscope.generator.rocprofv3.of_simulation import recorded
+from commscope.generator.rocprofv3.rocpd_database import write_rocpd
 from commscope.generator.run_folder import GeneratedRun, files_of, rank_folder
 from commscope.generator.simulation import Simulation
 from commscope.generator.truth_writing import ClockReading, RankHeader, write_truth
@@ -29,8 +34,25 @@ def _kineto(simulation: Simulation, rank: int, backend: str, folder: Path) -> No
     (folder / "trace.json.gz").write_bytes(gzip.compress(text.encode(), 6, mtime=0))
 
 
-#: Writes the trace of a rank into its folder.
-FORMATS: dict[str, Callable[[Simulation, int, str, Path], None]] = {"kineto": _kineto}
+def _csv(simulation: Simulation, rank: int, _backend: str, folder: Path) -> None:
+    write_csv(folder, recorded(simulation, rank, GPU), prefix="trace")
+
+
+def _json(simulation: Simulation, rank: int, _backend: str, folder: Path) -> None:
+    write_json(folder / "trace_results.json", recorded(simulation, rank, GPU))
+
+
+def _rocpd(simulation: Simulation, rank: int, _backend: str, folder: Path) -> None:
+    write_rocpd(folder / "trace_results.db", recorded(simulation, rank, GPU))
+
+
+#: Writes the trace of a rank into its folder: PyTorch's, or one of rocprofv3.
+FORMATS: dict[str, Callable[[Simulation, int, str, Path], None]] = {
+    "kineto": _kineto,
+    "csv": _csv,
+    "json": _json,
+    "rocpd": _rocpd,
+}
 
 
 def simulate_run(plan: Plan, backend: str, formats: Sequence[str], folder: Path) -> GeneratedRun:
@@ -45,10 +67,14 @@ def simulate_run(plan: Plan, backend: str, formats: Sequence[str], folder: Path)
     for name in formats:
         if name not in FORMATS:
             raise UsageError(f"--formats {name}: simulate writes {', '.join(FORMATS)}")
+        if vendor != "amd" and name != "kineto":
+            raise UsageError(f"--formats {name}: rocprofv3 is of amd; of {backend} write kineto")
     simulation = plan.simulated()
     for rank in range(plan.knobs.ranks):
+        place = rank_folder(folder, rank)
         for name in formats:
-            FORMATS[name](simulation, rank, vendor, rank_folder(folder, rank))
+            FORMATS[name](simulation, rank, vendor, place)
+        (place / "rccl.log").write_text(log_text(simulation, rank), encoding="utf-8")
     write_truth(folder, simulation, _headers(plan, vendor), plan, engine="simulate")
     return GeneratedRun(
         scenario=plan.scenario,

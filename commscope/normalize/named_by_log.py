@@ -58,7 +58,8 @@ def name_by_log(trace: Trace, logs: Mapping[str, pa.Table]) -> Trace:
     """
     comms, calls = logs["COMMS"], logs["CALLS"]
     lacking = _lacking(trace.collectives)
-    if not calls.num_rows or not lacking.any():
+    is_alone = codes(trace.collectives, "comm")[0] < 0
+    if not calls.num_rows or not (lacking | is_alone).any():
         return trace
     of_row, ranks = group_communicators(comms).of_row, trace.ranks.column("rank").to_pylist()
     found = match_processes(trace, comms, np.flatnonzero(np.array(of_row) == 0).tolist())
@@ -73,7 +74,8 @@ def name_by_log(trace: Trace, logs: Mapping[str, pa.Table]) -> Trace:
         f"the log names {count:,} of {int(lacking.sum()):,} collectives whose operation or size "
         "the trace does not tell"
     )
-    return replace(trace, collectives=collectives, notes=(*trace.notes, Note("files", says)))
+    notes = (Note("files", says),) if lacking.any() else ()
+    return replace(trace, collectives=collectives, notes=(*trace.notes, *notes))
 
 
 def _lacking(collectives: pa.Table) -> Bool:

@@ -28,7 +28,9 @@ from commscope.trace import StepSource
 
 Classes = npt.NDArray[np.uint8]
 
-_STEP = re.compile(r"ProfilerStep#(\d{1,18})")
+#: PyTorch's profiler marks steps so, and jobs of ``commscope generate`` under other profilers.
+_STEP = re.compile(r"(?:ProfilerStep|(csg\.step))#(\d{1,18})")
+_OF_PROFILER = "the profiler's ProfilerStep annotation"
 #: A repeated annotation counts as the step only if it holds this share of all launches.
 _MARKER_COVERAGE = 0.95
 #: Of several that do, one that is called a step or an iteration is it.
@@ -71,7 +73,8 @@ def require_marker(hosts: Iterable[pa.Table], marker: Expression) -> None:
 def _from_annotation(host: pa.Table) -> HostSteps | None:
     """The profiler's own ProfilerStep#N; of one that several threads repeat, the longest."""
     found = annotations_of(host)
-    number_of = [int(m[1]) if (m := _STEP.match(word)) else -1 for word in found.words]
+    matches = [_STEP.match(word) for word in found.words]
+    number_of = [int(match[2]) if match else -1 for match in matches]
     numbers = np.array([*number_of, -1], np.int64)[found.name]
     rows = np.flatnonzero(numbers >= 0)
     if not len(rows):
@@ -82,7 +85,9 @@ def _from_annotation(host: pa.Table) -> HostSteps | None:
     # A step that overlaps the next one by rounding ends where that begins.
     ends = np.minimum(steps.ends, np.append(steps.starts[1:], _END))
     follows = np.append(np.diff(numbers) == 1, False)
-    source = StepSource("annotation", 1.0, "the profiler's ProfilerStep annotation")
+    is_generated = any(match and match[1] for match in matches)
+    says = "the generator's csg.step marker" if is_generated else _OF_PROFILER
+    source = StepSource("annotation", 1.0, says)
     return HostSteps(numbers, steps.names(), steps.starts, ends, follows, source)
 
 

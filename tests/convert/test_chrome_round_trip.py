@@ -11,7 +11,6 @@ import pytest
 from builders import TraceBuilder
 from converted import assert_same_tables, report_dict, rewritten
 from format_writers.rocpd import write_rocpd
-from format_writers.rocprofv3_json import write_json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from logical_trace import three_steps
@@ -21,6 +20,7 @@ from support import case
 import commscope
 from commscope import sample_traces
 from commscope.convert import Selection, chosen_target, select, write_trace
+from commscope.generator.rocprofv3.json_document import write_json
 
 pytestmark = pytest.mark.long
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from format_writers.rocprofv3_csv import write_csv
 from logical_trace import three_steps
 from small_run import write_run
 
@@ -16,6 +15,7 @@ from commscope.engine import parallel
 from commscope.engine.grouping import grouped
 from commscope.engine.inspect import inspect_paths
 from commscope.engine.reading import silent
+from commscope.generator.rocprofv3.csv_files import write_csv
 from commscope.parsers.base import (
     Confidence,
     GroupingParser,

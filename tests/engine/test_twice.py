@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from format_writers.rocprofv3_csv import write_csv
-from format_writers.rocprofv3_json import write_json
 from logical_trace import LogicalTrace, three_steps
 from small_run import write_run
 
 import commscope
+from commscope.generator.rocprofv3.csv_files import write_csv
+from commscope.generator.rocprofv3.json_document import write_json
 
 TRACE = three_steps()
 

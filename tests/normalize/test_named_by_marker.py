@@ -81,6 +81,25 @@ def test_what_a_name_or_a_record_tells_stays() -> None:
     assert told(around, Known(0, "broadcast")) == ("broadcast", "args")
 
 
+@pytest.mark.parametrize(
+    ("name", "label", "op", "size"),
+    [
+        (GENERIC, "csg.coll;seq=3;op=all_reduce;bytes=4096", "all_reduce", 4096),
+        (GENERIC, "csg.coll;op=send;bytes=8", "send", 8),
+        (GENERIC, "csg.coll;op=all_reduce;bytes=12345678901234567890", "all_reduce", None),
+        (ALL_REDUCE, "csg.coll;seq=3;op=all_reduce;bytes=4096", "all_reduce", 4096),
+        (ALL_REDUCE, "csg.coll;seq=3;op=all_gather;bytes=4096", "all_reduce", None),
+    ],
+)
+def test_markers_of_generated_jobs_tell_sizes_too(
+    name: str, label: str, op: str, size: int | None
+) -> None:
+    kernel = Gpu(100, 50, name, correlation=7, stream=1)
+    around = annotation(label, 10, 30)
+    (row,) = trace(kernel, Host(20, 2, correlation=7), around).collectives.to_pylist()
+    assert (row["op"], row["bytes"]) == (op, size)
+
+
 spans = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=8)
 
 

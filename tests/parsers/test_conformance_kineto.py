@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from format_writers.kineto import COPIES, write_kineto
-from format_writers.rocprofv3_csv import write_csv
-from format_writers.rocprofv3_json import write_json
 from grouped_files import read_folder
 from logical_rows import EVENT_COLUMNS, HOST_COLUMNS, expected_events, expected_host, rows_of
 from logical_trace import three_steps
 
 import commscope
+from commscope.generator.rocprofv3.csv_files import write_csv
+from commscope.generator.rocprofv3.json_document import write_json
 from commscope.parsers.host_kinds import runtime_kind
 from commscope.parsers.rocprof_names import copy_name
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from format_writers.rocpd import SECRET, write_rocpd
-from format_writers.rocprofv3_json import process_of
 from logical_trace import LogicalTrace, three_steps
 from one_file import read_file, read_one
 
 import commscope
 from commscope.cli.main import run
+from commscope.generator.rocprofv3.json_document import process_of
 from commscope.parsers.rocpd.environment import read_places
 from commscope.parsers.rocpd_layout import find_runs
 

@@ -41,6 +41,10 @@ def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def test_the_planned_cause_is_named_first(ran: Ran) -> None:
+    _assert_causes(ran)
+
+
+def _assert_causes(ran: Ran) -> None:
     plan = plan_of(ran.name)
     found = [finding for finding in ran.report.findings if finding.bound_ns is not None]
     if not plan.causes:
@@ -50,6 +54,10 @@ def test_the_planned_cause_is_named_first(ran: Ran) -> None:
 
 
 def test_all_times_are_exact(ran: Ran) -> None:
+    _assert_times(ran)
+
+
+def _assert_times(ran: Ran) -> None:
     knobs = plan_of(ran.name).knobs
     for rank in range(knobs.ranks):
         truth = read_truth(truth_path(ran.folder, rank))
@@ -57,6 +65,31 @@ def test_all_times_are_exact(ran: Ran) -> None:
         rows = [row for row in ran.report.steps if row["rank"] == rank]
         assert wanted == [tuple(row[name] for name in _NUMBERS) for row in rows]
         assert len(wanted) == knobs.steps
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "rocpd"])
+@pytest.mark.parametrize("name", ["ddp-tail", "small-buckets", "straggler-host"])
+def test_traces_of_rocprofv3_and_the_log_tell_the_same(
+    name: str, form: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    generate(plan_of(name), Choice(formats=(form,)), folder)
+    ran = Ran(name, folder, commscope.analyze(commscope.load(folder)))
+    _assert_causes(ran)
+    _assert_times(ran)
+
+
+def test_one_rank_under_rocprofv3_tells_sizes_by_markers(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    generate(plan_of("small-buckets", {"ranks": 1}), Choice(formats=("json",)), folder)
+    report = commscope.analyze(commscope.load(folder))
+    assert report.findings[0].rule == "O6"
+
+
+def test_only_amd_has_rocprofv3(tmp_path: Path) -> None:
+    choice = Choice(backend="nvidia", formats=("csv",))
+    with pytest.raises(UsageError, match="--formats csv: rocprofv3 is of amd"):
+        generate(plan_of("ddp-tail"), choice, tmp_path / "run")
 
 
 def _numbers(step: TruthStep) -> tuple[int, ...]:

@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from format_writers.rocprofv3_csv import GENERATIONS, write_csv
-from format_writers.rocprofv3_json import write_json
 from grouped_files import read_folder
 from logical_rows import (
     EVENT_COLUMNS,
@@ -24,6 +22,8 @@ from rccl_trace import OPS, with_rccl_calls
 
 import commscope
 from commscope.findings.model import Result
+from commscope.generator.rocprofv3.csv_files import GENERATIONS, write_csv
+from commscope.generator.rocprofv3.json_document import write_json
 from commscope.parsers.base import Reading
 
 _KINDS = {

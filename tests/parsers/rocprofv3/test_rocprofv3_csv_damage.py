@@ -6,7 +6,6 @@ import gzip
 from pathlib import Path
 
 import pytest
-from format_writers.rocprofv3_csv import write_csv
 from grouped_files import read_folder
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from one_file import source_of
 
 import commscope
 from commscope.errors import CommscopeError, CorruptTrace, FormatError, NoDeviceEvents
+from commscope.generator.rocprofv3.csv_files import write_csv
 from commscope.parsers.base import Reading
 from commscope.parsers.opening import open_session
 from commscope.parsers.rocprofv3_csv import RocprofV3CsvParser, table

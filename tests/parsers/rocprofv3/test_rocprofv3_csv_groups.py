@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from format_writers.rocprofv3_csv import write_csv
 from grouped_files import read_folder
 from logical_rows import EVENT_COLUMNS, expected_events, rows_of
 from logical_trace import LogicalTrace, Transfer, three_steps
 
 import commscope
 from commscope.errors import NoDeviceEvents
+from commscope.generator.rocprofv3.csv_files import write_csv
 from commscope.parsers.opening import Source
 from commscope.parsers.placing import NO_GPU, UNKNOWN
 from commscope.parsers.rocprofv3_csv.agents import Agents

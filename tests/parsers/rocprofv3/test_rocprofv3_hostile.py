@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from format_writers.rocprofv3_csv import write_csv
-from format_writers.rocprofv3_json import process_of
 from hypothesis import given
 from hypothesis import strategies as st
 from logical_trace import three_steps
@@ -18,6 +16,8 @@ from one_file import read_file
 
 import commscope
 from commscope.errors import CommscopeError
+from commscope.generator.rocprofv3.csv_files import write_csv
+from commscope.generator.rocprofv3.json_document import process_of
 
 pytestmark = pytest.mark.long
 

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from format_writers.rocprofv3_json import process_of, write_json
 from hypothesis import given
 from hypothesis import strategies as st
 from logical_rows import EVENT_COLUMNS, HOST_COLUMNS, rows_of
@@ -14,6 +13,7 @@ from logical_trace import three_steps
 from one_file import source_of
 
 from commscope.errors import CorruptTrace
+from commscope.generator.rocprofv3.json_document import process_of, write_json
 from commscope.parsers.base import Reading
 from commscope.parsers.opening import open_session
 from commscope.parsers.rocprofv3_json import RocprofV3JsonParser, sections

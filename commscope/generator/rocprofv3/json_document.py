@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from logical_trace import ApiCall, Dispatch, LogicalTrace, Marker, Transfer
+from commscope.generator.rocprofv3.process import ApiCall, Dispatch, LogicalTrace, Marker, Transfer
 
 Document = dict[str, Any]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from logical_trace import Dispatch, LogicalTrace, Transfer
+from commscope.generator.rocprofv3.process import Dispatch, LogicalTrace, Transfer
 
 #: ROCm 6.2; 6.2.4 to 6.4; 7; and what ``rocpd convert`` makes of a database.
 GENERATIONS = ("6.2", "6.4", "7", "convert")

@@ -1,0 +1,1 @@
+"""Writes what rocprofv3 would have recorded of a simulated process."""
