@@ -33,6 +33,20 @@ inline void sleep_until(Ns end_ns) {
   }
 }
 
+struct Instant {
+  Ns monotonic, realtime;
+};
+
+// Now on two clocks, each read for itself, and again where another thread came in between.
+inline Instant now_on_both() {
+  constexpr Ns kClose = 1000;
+  constexpr int kTries = 100;
+  for (int i = 0;; ++i) {
+    const Instant now{monotonic_ns(), realtime_ns()};
+    if (monotonic_ns() - now.monotonic < kClose || i == kTries) return now;
+  }
+}
+
 // The three clocks, read as close together as they can be.
 struct ClockReading {
   Ns realtime, boottime, monotonic;

@@ -188,12 +188,13 @@ class HostEngine : public Engine {
   void run(std::size_t place, const Operation& o, Activity activity, Work work) {
     Span& span = timings_[place];
     stream(o).add([this, &span, activity, work]() mutable {
-      activity.begin_ns = realtime_ns();
-      const Ns begin = monotonic_ns();
-      span.begin = begin;
-      work(begin);
-      span.end = monotonic_ns();
-      activity.end_ns = realtime_ns();
+      const Instant begin = now_on_both();
+      span.begin = begin.monotonic;
+      work(begin.monotonic);
+      const Instant end = now_on_both();
+      span.end = end.monotonic;
+      activity.begin_ns = begin.realtime;
+      activity.end_ns = end.realtime;
       if (collector_) collector_->add(activity);
     });
   }
