@@ -48,15 +48,21 @@ class Offsets:
         gained = median(self.ahead_ns[late]) - median(self.ahead_ns[early])
         return gained / length * 1e6 if length else None
 
-    def apart_ns(self) -> int:
-        """How far nine of ten are from the line that offset and drift make, at most."""
+    def from_ns(self, expected_ns: int, *, exact: bool) -> int:
+        """How far the median is from what is expected; where all is exact, the farthest."""
+        if not exact:
+            return self.typical_ns - expected_ns
+        return max((ahead - expected_ns for ahead in self.ahead_ns), key=abs)
+
+    def at(self, time_ns: int) -> int:
+        """By how much it is ahead at a time, on the line that offset and drift make."""
         slope = (self.drift_ppm or 0) / 1e6
-        middle = median(self.at_ns)
-        apart = sorted(
-            abs(ahead - self.typical_ns - slope * (at - middle))
-            for at, ahead in zip(self.at_ns, self.ahead_ns)
-        )
-        return round(apart[int(_SHARE * (len(apart) - 1))])
+        return self.typical_ns + round(slope * (time_ns - median(self.at_ns)))
+
+    def apart_ns(self) -> int:
+        """How far nine of ten are from that line, at most."""
+        apart = sorted(abs(ahead - self.at(at)) for at, ahead in zip(self.at_ns, self.ahead_ns))
+        return apart[int(_SHARE * (len(apart) - 1))]
 
 
 def device_offsets(pairs: Sequence[Pair]) -> Offsets | None:
@@ -116,7 +122,7 @@ def clock_rows(truth: TruthFile, form: str, pairs: Pairs) -> Iterator[Row]:
     tolerance = 0 if truth.header.is_simulated else CLOCK_NS
     for name, offsets in known.items():
         since = clock.monotonic_ns if name.startswith("begins") else 0
-        ahead = offsets.typical_ns - since - _shift(clock, domain_of(form))
+        ahead = offsets.from_ns(since + _shift(clock, domain_of(form)), exact=not tolerance)
         numbers, blame = Numbers(0, ahead, tolerance), _shifted(ahead, clock, form)
         yield held("clock", place._replace(what=name), numbers, blame)
 

@@ -10,7 +10,12 @@ from commscope.generator.grading.pairs import Kind, Pair, Pairs, identifier, is_
 from commscope.generator.grading.traces import Traces
 from commscope.units import size
 
-_CHECKS: dict[Kind, str] = {"compute": "compute kernels", "collective": "collectives"}
+_CHECKS: dict[Kind, str] = {
+    "compute": "compute kernels",
+    "collective": "collectives",
+    "copy": "copies",
+}
+_SIZED: tuple[Kind, ...] = ("collective", "copy")
 #: A send and a receive that were launched together are one kernel.
 _MESSAGES = {"send", "recv", "send_recv"}
 
@@ -18,12 +23,16 @@ _MESSAGES = {"send", "recv", "send_recv"}
 def count_rows(pairs: Pairs, traces: Traces) -> Iterator[Row]:
     """Numbers of kernels and collectives, and their order."""
     for kind, check in _CHECKS.items():
-        yield _number(pairs, kind, check)
+        # The program copies its stamps, too, after the last step.
+        if kind != "copy" or len(pairs.found[kind]) < len(pairs.true[kind]):
+            yield _number(pairs, kind, check)
         if pairs.is_complete(kind):
             yield from _launched_in_step(pairs.of(kind), Place(pairs.rank), traces, check)
     yield _order("compute kernels", pairs.of("compute"), pairs.rank)
     yield _order("collectives", pairs.of("collective"), pairs.rank)
-    yield _sizes(pairs)
+    for kind in _SIZED:
+        if pairs.true[kind]:
+            yield _sizes(pairs, kind)
 
 
 def _number(pairs: Pairs, kind: Kind, check: str) -> Row:
@@ -87,19 +96,19 @@ def _op(op: str) -> str:
     return "message" if op in _MESSAGES else op
 
 
-def _sizes(pairs: Pairs) -> Row:
-    place = Place(pairs.rank)
+def _sizes(pairs: Pairs, kind: Kind) -> Row:
+    place = Place(pairs.rank, what=_CHECKS[kind])
     told = [
         pair
-        for pair in pairs.of("collective")
+        for pair in pairs.of(kind)
         if pair.kernel.size_bytes is not None and pair.kernel.op != "barrier"
     ]
     if not told:
-        return not_told("sizes", place, "the trace does not tell the bytes of collectives")
+        return not_told("sizes", place, "the trace does not tell the bytes, or not of which")
     wrong = [pair for pair in told if pair.kernel.size_bytes != pair.operation.bytes]
     says = ""
     if wrong:
         true, found = wrong[0].operation.bytes, wrong[0].kernel.size_bytes or 0
-        says = f"the first of {len(wrong):,} has {size(found)}, the job sent {size(true)}"
+        says = f"the first of {len(wrong):,} has {size(found)}, the job moved {size(true)}"
     numbers = Numbers(len(told), len(told) - len(wrong), unit="count")
     return held("sizes", place, numbers, Blame("profiler", says))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from commscope.errors import CommscopeError, UsageError
+from commscope.generator.grading.apart import Apart, apart_of
 from commscope.generator.grading.cause_rows import cause_rows
 from commscope.generator.grading.clock_rows import clock_rows, fit_rows, shift_ns
 from commscope.generator.grading.count_rows import count_rows
@@ -69,6 +70,7 @@ def judge(run: str, truths: Truths, traces: Traces | CommscopeError) -> Grade:
     notes: tuple[str, ...] = ()
     if not isinstance(traces, CommscopeError):
         rows += _rows(truths, traces)
+        rows += cause_rows(truths, traces, agree=all(row.result != "fail" for row in rows))
         notes = traces.report.notes
     return Grade(run, scenario, engine, in_order(rows), notes)
 
@@ -76,15 +78,14 @@ def judge(run: str, truths: Truths, traces: Traces | CommscopeError) -> Grade:
 def _rows(truths: Truths, traces: Traces) -> Iterator[Row]:
     there = {rank: truth for rank, truth in truths.of_rank.items() if rank in set(traces.ranks)}
     every = {rank: pair_up(truth, traces) for rank, truth in there.items()}
+    apart = apart_of(every)
     for rank, truth in there.items():
-        yield from _rows_of_rank(truth, traces, every[rank])
+        yield from _rows_of_rank(truth, traces, every[rank], apart)
         yield from fit_rows(truth, every[rank], truths.of_rank)
-    yield from straggler_rows(there, every, traces)
-    if there:
-        yield from cause_rows(truths, traces)
+    yield from straggler_rows(there, every, traces, apart)
 
 
-def _rows_of_rank(truth: TruthFile, traces: Traces, pairs: Pairs) -> Iterator[Row]:
+def _rows_of_rank(truth: TruthFile, traces: Traces, pairs: Pairs, apart: Apart) -> Iterator[Row]:
     form, error = traces.format_of(truth.header.rank), clock_error(traces)
     steps = steps_of(truth, traces, pairs)
     shift = shift_ns(truth, form)
@@ -92,5 +93,5 @@ def _rows_of_rank(truth: TruthFile, traces: Traces, pairs: Pairs) -> Iterator[Ro
     yield from clock_rows(truth, form, pairs)
     yield from count_rows(pairs, traces)
     yield from length_rows(truth, pairs)
-    yield from number_rows(truth, steps, pairs, error)
-    yield from wait_rows(truth, pairs, error)
+    yield from number_rows(truth, steps, pairs, apart, error)
+    yield from wait_rows(truth, pairs, apart, error)

@@ -28,6 +28,7 @@ CHECKS = (
     "kernel times",
     "compute kernels",
     "collectives",
+    "copies",
     "order",
     "sizes",
     "collective times",

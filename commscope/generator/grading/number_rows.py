@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from commscope.generator.grading.apart import Apart
 from commscope.generator.grading.model import (
     Blame,
     Numbers,
@@ -54,7 +55,8 @@ class _Step:
     of_kernels: StepTruth | None
     collectives: Sequence[Pair]
     issued: int  #: collectives that the job has in it
-    clock_error_ns: int
+    threads_ns: int  #: how far its operations are apart, where threads stand for a device
+    waits_ns: int  #: how far waits in it are not known
     is_exact: bool
 
     @property
@@ -79,10 +81,13 @@ class _Step:
         true: int = getattr(self.true, column)
         if self.is_exact:
             return 0
+        return self.threads_ns + self._on_device(column, true)
+
+    def _on_device(self, column: str, true: int) -> float:
         if column == "compute_ns":
             return COMPUTE_SHARE * true
         if column == "exposed_wait_ns":
-            return self.issued * (PER_COLLECTIVE_NS + self.clock_error_ns)
+            return self.waits_ns
         if column == "exposed_comm_ns":
             return max(EXPOSED_SHARE * true, PER_COLLECTIVE_NS * self.issued)
         if self.is_mock:
@@ -95,20 +100,28 @@ def _length(operation: Any) -> int:
     return length
 
 
-def number_rows(truth: TruthFile, steps: Steps, pairs: Pairs, clock_error_ns: int) -> Iterator[Row]:
+def number_rows(
+    truth: TruthFile, steps: Steps, pairs: Pairs, apart: Apart, clock_error_ns: int
+) -> Iterator[Row]:
     """Every number of every step that was not of warm-up."""
     again = _of_kernels(truth, pairs)
-    issued = [row for row in truth.operations if row.op == "collective" and is_measured(row)]
+    issued = [row for row in truth.operations if row.op == "collective"]
+    every = pairs.of("compute", "collective")
     for true in truth.steps:
-        if not true.is_warmup and true.step in steps:
-            mine = [p for p in pairs.of("collective") if p.operation.step == true.step]
-            step = _Step(
-                *(truth.header.rank, true, steps[true.step], again.get(true.step), mine),
-                sum(row.step == true.step for row in issued),
-                clock_error_ns,
-                truth.header.is_simulated,
-            )
-            yield from _numbers(step)
+        if true.is_warmup or true.step not in steps:
+            continue
+        mine = [pair for pair in every if pair.operation.step == true.step]
+        called = [row for row in issued if row.step == true.step]
+        of_waits = (PER_COLLECTIVE_NS + clock_error_ns + apart.instance_ns(row) for row in called)
+        step = _Step(
+            *(truth.header.rank, true, steps[true.step], again.get(true.step)),
+            [pair for pair in mine if pair.operation.op == "collective"],
+            len(called),
+            apart.sum_ns(mine) if truth.header.backend == "host" else 0,
+            sum(of_waits),
+            truth.header.is_simulated,
+        )
+        yield from _numbers(step)
 
 
 def _of_kernels(truth: TruthFile, pairs: Pairs) -> dict[int, StepTruth]:

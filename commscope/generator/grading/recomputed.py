@@ -52,6 +52,7 @@ def truth_rows(truths: Mapping[int, TruthFile]) -> Iterator[Row]:
     """A row for each number of each step, and one for the waits of each rank."""
     for _, truth in sorted(truths.items()):
         yield from _steps_add_up(truth)
+        yield _numbers_follow(truth)
     yield from _waits_add_up(truths)
 
 
@@ -74,6 +75,19 @@ def _steps_add_up(truth: TruthFile) -> Iterator[Row]:
         if row.host_end_ns < row.host_begin_ns:
             blame = Blame("truth", "the step ends on the host before it begins: altered")
             yield failed(_CHECK, Place(rank, row.step), blame)
+
+
+def _numbers_follow(truth: TruthFile) -> Row:
+    """Whether the collectives of each communicator are numbered one after the other."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for row in truth.operations:
+        if row.op == "collective" and row.coll in COLLECTIVE_OPS and row.comm and row.seq >= 0:
+            found[row.comm].append(row.seq)
+    right = sum(seqs == list(range(seqs[0], seqs[0] + len(seqs))) for seqs in found.values())
+    numbers = Numbers(len(found), right, unit="count")
+    says = "the collectives of a communicator are not numbered one after the other: altered"
+    place = Place(truth.header.rank, what="communicators")
+    return held(_CHECK, place, numbers, Blame("truth", says))
 
 
 def _own_window_ns(truth: TruthFile, step: int) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
+from commscope.generator.grading.apart import Apart, Key, instance_of
 from commscope.generator.grading.clock_rows import device_offsets
 from commscope.generator.grading.model import Blame, Numbers, Place, Row, held, not_told
 from commscope.generator.grading.pairs import Pair, Pairs
-from commscope.generator.grading.tolerances import MOCK_SHARE, PER_COLLECTIVE_NS
+from commscope.generator.grading.tolerances import MOCK_SHARE, PER_COLLECTIVE_NS, TICK_NS
 from commscope.generator.grading.traces import Traces
 from commscope.generator.truth_file import TruthFile
 
@@ -24,22 +25,26 @@ def length_rows(truth: TruthFile, pairs: Pairs) -> Iterator[Row]:
     if between and offsets is None:
         yield not_told("collective times", place, "no kernel ties the clocks to each other")
     elif between and offsets is not None:
-        ahead, slope = offsets.typical_ns, (offsets.drift_ppm or 0) / 1e6
-        middle = offsets.at_ns[len(offsets.at_ns) // 2]
-        right = sum(
-            _lies_between(p, ahead + round(slope * (p.operation.begin_ns - middle)))
-            for p in between
-        )
+        right = sum(_lies_between(p, offsets.at(p.operation.begin_ns)) for p in between)
         says = "collectives do not lie between the events that the job recorded around them"
         numbers = Numbers(len(between), right, unit="count")
         yield held("collective times", place, numbers, Blame("profiler", says))
 
 
 def _own_times(place: Place, pairs: list[Pair], is_exact: bool) -> Row:
-    true = sum(pair.operation.end_ns - pair.operation.begin_ns for pair in pairs)
-    found = sum(pair.kernel.end_ns - pair.kernel.start_ns for pair in pairs)
-    says = "collectives of known length have another one in the trace"
-    numbers = Numbers(true, found, 0 if is_exact else MOCK_SHARE * true)
+    """In all where nothing was measured; else the collective in the middle of all deviations."""
+    lengths = sorted(
+        (
+            (p.operation.end_ns - p.operation.begin_ns, p.kernel.end_ns - p.kernel.start_ns)
+            for p in pairs
+        ),
+        key=lambda both: both[1] - both[0],
+    )
+    true, found = lengths[len(lengths) // 2]
+    if is_exact:
+        true, found = (sum(each) for each in zip(*lengths))
+    says = "collectives that took their own times take other ones in the trace"
+    numbers = Numbers(true, found, 0 if is_exact else max(MOCK_SHARE * true, TICK_NS))
     return held("collective times", place, numbers, Blame("profiler", says))
 
 
@@ -49,7 +54,7 @@ def _lies_between(pair: Pair, ahead_ns: int) -> bool:
     return is_behind and pair.kernel.end_ns < end + PER_COLLECTIVE_NS
 
 
-def wait_rows(truth: TruthFile, pairs: Pairs, clock_error_ns: int) -> Iterator[Row]:
+def wait_rows(truth: TruthFile, pairs: Pairs, apart: Apart, clock_error_ns: int) -> Iterator[Row]:
     """Whether every collective of a rank waited as long as it did."""
     place = Place(truth.header.rank)
     known = [p for p in pairs.of("collective") if p.operation.wait_ns is not None]
@@ -60,27 +65,33 @@ def wait_rows(truth: TruthFile, pairs: Pairs, clock_error_ns: int) -> Iterator[R
         says = "collectives could not be matched across the ranks by what the trace tells of them"
         yield not_told("waits", place, says)
         return
-    tolerance = 0 if truth.header.is_simulated else PER_COLLECTIVE_NS + clock_error_ns
-    apart = [abs((p.kernel.wait_ns or 0) - (p.operation.wait_ns or 0)) for p in told]
-    right = sum(deviation <= tolerance for deviation in apart)
-    says = f"{len(told) - right} collectives wait otherwise, by {max(apart):,} ns at most"
+    known_to_ns = 0 if truth.header.is_simulated else PER_COLLECTIVE_NS + clock_error_ns
+    beyond = [_beyond(pair, apart, known_to_ns) for pair in told]
+    right = sum(ns <= 0 for ns in beyond)
+    says = f"{len(told) - right} collectives wait otherwise, by {max(beyond):,} ns more than may be"
     numbers = Numbers(len(told), right, unit="count")
     yield held("waits", place, numbers, Blame("commscope", says))
 
 
+def _beyond(pair: Pair, apart: Apart, known_to_ns: int) -> int:
+    """By how much a wait deviates more than it may; exact ones may not at all."""
+    deviation = abs((pair.kernel.wait_ns or 0) - (pair.operation.wait_ns or 0))
+    return deviation - (known_to_ns and known_to_ns + apart.instance_ns(pair.operation))
+
+
 def straggler_rows(
-    truths: Mapping[int, TruthFile], every: Mapping[int, Pairs], traces: Traces
+    truths: Mapping[int, TruthFile], every: Mapping[int, Pairs], traces: Traces, apart: Apart
 ) -> Iterator[Row]:
     """Whether the rank that came last to each collective is named, where the clocks can tell."""
-    error = clock_error(traces)
     is_exact = all(truth.header.is_simulated for truth in truths.values())
-    tolerance = 0 if is_exact else PER_COLLECTIVE_NS + error
+    known_to_ns = 0 if is_exact else PER_COLLECTIVE_NS + clock_error(traces)
     named = traces.analysis.across.instances.column("straggler").to_pylist()
     right = count = 0
-    for members in _instances(truths, every):
-        last, skew = _last(truths, members)
+    for key, members in _instances(truths, every).items():
+        last, by_ns = _last(truths, members)
+        tolerance = known_to_ns and known_to_ns + apart.of_instance.get(key, 0)
         instances = {pair.kernel.instance for pair in members.values()} - {None}
-        if skew > tolerance and len(instances) == 1:
+        if by_ns > tolerance and len(instances) == 1:
             count += 1
             right += named[instances.pop() or 0] == last
     if count:
@@ -96,22 +107,22 @@ def clock_error(traces: Traces) -> int:
 
 def _instances(
     truths: Mapping[int, TruthFile], every: Mapping[int, Pairs]
-) -> list[dict[int, Pair]]:
+) -> dict[Key, dict[int, Pair]]:
     """Pairs by rank of each collective whose waits are known."""
-    found: defaultdict[tuple[str, int, str], dict[int, Pair]] = defaultdict(dict)
+    found: defaultdict[Key, dict[int, Pair]] = defaultdict(dict)
     for rank in truths:
         for pair in every[rank].of("collective") if rank in every else ():
             row = pair.operation
             if row.wait_ns is not None and row.coll not in ("send", "recv"):
-                found[row.comm, row.seq, row.coll][rank] = pair
-    return [members for members in found.values() if len(members) > 1]
+                found[instance_of(row)][rank] = pair
+    return {key: members for key, members in found.items() if len(members) > 1}
 
 
 def _last(truths: Mapping[int, TruthFile], members: Mapping[int, Pair]) -> tuple[int, int]:
-    """The rank that came last, and how long after the first."""
+    """The rank that came last, and how long after the last but one."""
     arrivals = {}
     for rank, pair in members.items():
         clock = truths[rank].header.clock
         arrivals[rank] = pair.operation.begin_ns + (clock.monotonic_ns if clock else 0)
-    last = max(arrivals.values())
-    return min(r for r, at in arrivals.items() if at == last), last - min(arrivals.values())
+    *_, before, last = sorted(arrivals.values())
+    return min(rank for rank, at in arrivals.items() if at == last), last - before
