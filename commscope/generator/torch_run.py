@@ -144,7 +144,9 @@ def _write_truth(folder: Path, noted: Sequence[Noted], plan: Plan, options: JobO
     for rank, it in enumerate(noted):
         header = {**header_row(it.header, plan, "torch"), "warmup": options.warmup}
         steps = [{"op": "host_step", **msgspec.to_builtins(step)} for step in it.steps]
-        causes = [{"op": "cause", **asdict(cause)} for cause in plan.causes]
+        # A rank is late in any job; what else a schedule shows, PyTorch may not do.
+        planted = plan.causes if options.late else ()
+        causes = [{"op": "cause", **asdict(cause)} for cause in planted]
         text = "".join(json.dumps(row) + "\n" for row in (header, *steps, *causes))
         truth_path(folder, rank).write_text(text, encoding="utf-8")
 

@@ -196,6 +196,11 @@ class TruthHostStep(msgspec.Struct, frozen=True):
     host_end_ns: int
     collectives: dict[str, TruthMessages] = {}
 
+    @property
+    def is_warmup(self) -> bool:
+        """Whether it is of the steps that connect and warm up."""
+        return self.step < 0
+
 
 @dataclass(frozen=True, slots=True)
 class TruthFile:
@@ -206,6 +211,11 @@ class TruthFile:
     steps: tuple[TruthStep, ...]
     causes: tuple[TruthCause, ...] = ()
     host_steps: tuple[TruthHostStep, ...] = ()
+
+    @property
+    def on_host(self) -> tuple[TruthStep | TruthHostStep, ...]:
+        """The steps, with the host's times."""
+        return self.steps or self.host_steps
 
 
 _Line = TruthOperation | TruthStep | TruthCause | TruthHostStep

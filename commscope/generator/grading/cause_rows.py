@@ -32,6 +32,9 @@ def cause_rows(truths: Truths, traces: Traces, *, agree: bool) -> Iterator[Row]:
     if causes:
         yield _first(causes, bounded, is_host=header.backend == "host")
         return
+    if header.engine == "torch":
+        yield not_told(_CHECK, Place(), "nobody was made late, and PyTorch may be so by itself")
+        return
     grave = [found for found in traces.report.findings if found.severity != "low"]
     for found in grave:
         says = f"the job is healthy, but {found.rule} is found: {shortened(found.says, _MOST)}"

@@ -11,6 +11,7 @@ from commscope.generator.grading.apart import Apart, apart_of
 from commscope.generator.grading.cause_rows import cause_rows
 from commscope.generator.grading.clock_rows import clock_rows, fit_rows, shift_ns
 from commscope.generator.grading.count_rows import count_rows
+from commscope.generator.grading.host_rows import host_rows
 from commscope.generator.grading.model import Grade, Row, in_order
 from commscope.generator.grading.number_rows import number_rows
 from commscope.generator.grading.pairs import Pairs, pair_up
@@ -90,6 +91,9 @@ def _rows_of_rank(truth: TruthFile, traces: Traces, pairs: Pairs, apart: Apart) 
     steps = steps_of(truth, traces, pairs)
     shift = shift_ns(truth, form)
     yield from step_rows(truth, traces, steps, shift)
+    if truth.host_steps:
+        yield from host_rows(truth, traces)
+        return
     yield from clock_rows(truth, form, pairs)
     yield from count_rows(pairs, traces)
     yield from length_rows(truth, pairs)

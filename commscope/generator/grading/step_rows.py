@@ -9,12 +9,13 @@ from commscope.generator.grading.model import Blame, Numbers, Place, Row, held, 
 from commscope.generator.grading.pairs import Pairs
 from commscope.generator.grading.tolerances import STEP_NS
 from commscope.generator.grading.traces import Traces
-from commscope.generator.truth_file import TruthFile, TruthStep
+from commscope.generator.truth_file import TruthFile, TruthHostStep, TruthStep
 
 _CHECK = "steps"
 #: Sources of steps whose numbers are those of the program.
 _NUMBERED = ("annotation", "marker")
 Steps = Mapping[int, dict[str, Any]]
+_Step = TruthStep | TruthHostStep
 
 
 def steps_of(truth: TruthFile, traces: Traces, pairs: Pairs) -> Steps:
@@ -43,7 +44,7 @@ def step_rows(
     """
     rank, is_exact = truth.header.rank, truth.header.is_simulated
     is_numbered = traces.report.summary.step_source in _NUMBERED
-    measured = [step for step in truth.steps if not step.is_warmup]
+    measured = [step for step in truth.on_host if not step.is_warmup]
     missing = [step.step for step in measured if step.step not in steps]
     found = len(measured) - len(missing)
     more = sorted(set(steps) - {step.step for step in measured}) if is_numbered else []
@@ -64,7 +65,11 @@ def step_rows(
 
 
 def _on_host(
-    rank: int, step: TruthStep, found: Mapping[str, Any], origin_ns: int, tolerance: float
+    rank: int,
+    step: TruthStep | TruthHostStep,
+    found: Mapping[str, Any],
+    origin_ns: int,
+    tolerance: float,
 ) -> Iterator[Row]:
     for name in ("begin", "end"):
         at = found["host_start_ns" if name == "begin" else "host_end_ns"]

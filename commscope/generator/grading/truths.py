@@ -118,7 +118,7 @@ def _missing(world: int, there: set[int]) -> Iterator[Row]:
 
 def _steps(truth: TruthFile) -> Row:
     """Whether the steps are those that the header announces, one after the other."""
-    header, numbers = truth.header, [step.step for step in truth.steps]
+    header, numbers = truth.header, [step.step for step in truth.on_host]
     blame = _broken("the steps are not those that its header announces: lines are missing")
     if header.steps is None or header.warmup is None:
         first = numbers[0] if numbers else 0
