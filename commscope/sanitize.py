@@ -38,3 +38,12 @@ def shortened(text: str, width: int) -> str:
     """Harmless text of at most so many characters, with an ellipsis where it was cut."""
     safe = plain(text)
     return safe if len(safe) <= width else safe[: max(width - 1, 0)] + "\u2026"
+
+
+def shortened_inside(text: str, width: int) -> str:
+    """The same, cut in the middle: names that are alike at first may differ at their end."""
+    safe = plain(text)
+    if len(safe) <= width:
+        return safe
+    end = (width - 1) // 2
+    return f"{safe[: width - 1 - end]}\u2026{safe[len(safe) - end :]}"

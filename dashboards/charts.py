@@ -10,6 +10,7 @@ from __future__ import annotations
 import html as entities
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
@@ -17,7 +18,7 @@ from dash import MATCH, ClientsideFunction, Dash, Input, Output, dcc, html
 
 from commscope.dashboards.theme import COLOURS, PALETTE
 from commscope.report.html.axis import time_ticks
-from commscope.sanitize import shortened
+from commscope.sanitize import shortened, shortened_inside
 from commscope.units import size
 
 #: Where the shell keeps the theme that is on: ``light`` or ``dark``.
@@ -31,6 +32,18 @@ _CONFIG: Any = {
     "responsive": True,
 }
 _DECADE = (1, 2, 5)
+#: Above this share of the full colour a cell is bright, and what is written on it is dark.
+_BRIGHT, _ON_BRIGHT = 0.75, "#14181d"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What is written on a cell of a heat map, which has a share of the full colour."""
+
+    column: int
+    row: int
+    says: str
+    share: float
 
 
 def colour(name: str) -> str:
@@ -53,6 +66,11 @@ _ALIKE = ("mark", "low")
 def text(words: str, most: int = _MOST_TEXT) -> str:
     """Text from a file for a figure: at most so many characters, of which none is read as HTML."""
     return entities.escape(shortened(words, most), quote=False)
+
+
+def name_of(words: str, most: int) -> str:
+    """The same for a name among others that begin alike: what is too long is cut inside."""
+    return entities.escape(shortened_inside(words, most), quote=False)
 
 
 def figure(
@@ -139,6 +157,19 @@ def _round(words: str) -> str:
 def heat_scale(name: str = "exposed") -> list[list[Any]]:
     """A scale from nothing to the full colour."""
     return [[0.0, colour("card")], [1.0, colour(name)]]
+
+
+def cell_texts(names: Sequence[Any], rows: Sequence[Any], cells: Iterable[Cell]) -> go.Scatter:
+    """Words on cells of a heat map, each in the ink that can be read there in both themes."""
+    found = list(cells)
+    return go.Scatter(
+        x=[names[cell.column] for cell in found], y=[rows[cell.row] for cell in found],
+        mode="text", text=[cell.says for cell in found], hoverinfo="skip", showlegend=False,
+        textfont={
+            "color": [_ON_BRIGHT if cell.share > _BRIGHT else colour("ink") for cell in found],
+            "size": 12.5,
+        },
+    )  # fmt: skip
 
 
 def chart(name: str, drawn: go.Figure, says: str) -> html.Div:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -31,6 +31,8 @@ from commscope.wording import counted
 HEAT = "heat"
 _MOST_NUMBERED, _MOST_NUMBERED_RANKS = 12, 16
 _MOST_RANKS = 48
+#: Room beside the bars for what is written there, as a share of both sides.
+_LABEL_ROOM, _LABEL_PX = 0.25, 12.5
 _ROW_PX, _LEAST_PX, _MOST_PX, _AXES_PX = 26, 150, 560, 84
 NO_HEAT = "No rank's step is known to have exposed communication."
 _OF_RANK = re.compile("rank ([0-9]+)")
@@ -118,27 +120,34 @@ def heat_figure(
     steps = [name_of(step) for step in shown]
     texts = [[_share(share) for share in of_rank] for of_rank in shares]
     most = max(share or 0 for of_rank in shares for share in of_rank)
+    names = [f"rank {rank}" for rank in ranks]
     is_numbered = len(steps) <= _MOST_NUMBERED and len(ranks) <= _MOST_NUMBERED_RANKS
+    numbers = [charts.cell_texts(steps, names, _cells(shares, most))] if is_numbered else []
     hover = [
         [f"rank {rank}, step {step}<br>{text} exposed" for step, text in zip(steps, row)]
         for rank, row in zip(ranks, texts)
     ]
     drawn = go.Heatmap(
-        z=shares, x=steps, y=[f"rank {rank}" for rank in ranks], zmin=0, zmax=most,
-        colorscale=charts.heat_scale(), text=texts if is_numbered else None,
-        texttemplate="%{text}" if is_numbered else None, xgap=1 if len(steps) < 100 else 0,
+        z=shares, x=steps, y=names, zmin=0, zmax=most,
+        colorscale=charts.heat_scale(), xgap=1 if len(steps) < 100 else 0,
         ygap=1, hovertext=hover, hoverinfo="text",
         colorbar={"tickformat": ".0%", "thickness": 10, "outlinewidth": 0, "len": 1, "nticks": 5},
     )  # fmt: skip
     return charts.figure(
         x="step",
         y="",
-        traces=[drawn],
+        traces=[drawn, *numbers],
         height=_height(len(ranks)),
         xaxis={"type": "category", "nticks": 20, "showgrid": False},
         yaxis={"autorange": "reversed", "showgrid": False, "nticks": 20, "ticklabelstandoff": 8},
         margin={"t": 8},
     )
+
+
+def _cells(shares: Sequence[Sequence[float | None]], most: float) -> Iterator[charts.Cell]:
+    for row, of_rank in enumerate(shares):
+        for column, share in enumerate(of_rank):
+            yield charts.Cell(column, row, _share(share), (share or 0) / most if most else 0)
 
 
 def _share(share: float | None) -> str:
@@ -182,26 +191,27 @@ def wait_sums(report: Report) -> list[tuple[int, int, int]]:
 def waits_figure(sums: Sequence[tuple[int, int, int]]) -> go.Figure:
     """Waiting to the left, being waited for to the right."""
     names = [f"rank {rank}" for rank, _, _ in sums]
-    longest = max(max(waits, caused) for _, waits, caused in sums)
+    left, right = (max(of_rank[place] for of_rank in sums) for place in (1, 2))
+    room = _LABEL_ROOM * (left + right)
     sides = (("waits for others", 1, -1, "exposed"), ("others wait for it", 2, 1, "high"))
     traces = [
         go.Bar(
             name=words, y=names, x=[sign * of_rank[place] for of_rank in sums], orientation="h",
             marker={"color": charts.colour(colour), "line": {"width": 0}}, hoverinfo="text",
             text=[span(of_rank[place]) if of_rank[place] else "" for of_rank in sums],
-            textposition="auto", insidetextanchor="middle", textangle=0,
+            textposition="outside", cliponaxis=False, textfont={"size": _LABEL_PX},
             hovertext=[f"rank {of_rank[0]}: {words} {span(of_rank[place])}" for of_rank in sums],
         )
         for words, place, sign, colour in sides
     ]  # fmt: skip
     return charts.figure(
-        x="sums over the whole trace",
+        x="waiting in collectives, exposed or hidden: sums over the whole trace",
         y="",
         traces=traces,
         height=_height(len(sums)),
         barmode="relative",
         bargap=0.3,
-        xaxis=_both_ways(longest),
+        xaxis={**_both_ways(max(left, right)), "range": [-left - room, right + room]},
         yaxis={"autorange": "reversed", "showgrid": False, "type": "category"},
     )
 

@@ -43,6 +43,10 @@ TITLE = "Collectives"
 _MOST_WORST = 20
 _MOST_SAYS = 8
 _LEAST_AROUND_NS = 2_000
+_NONE_HAD_TO = (
+    "Who came first was done before the last one came: the root of a broadcast hands its data over "
+    "and goes on."
+)
 #: Tables of runs that are kept while one scrolls.
 _KEPT = 2
 
@@ -168,6 +172,14 @@ def _last(row: Row) -> Cell:
     return Cell(f"rank {row['straggler']}", row["straggler"])
 
 
+def _waited(row: Row) -> Cell:
+    """What was waited in all; where the first came long before the last and went, why it is 0."""
+    cell = time("wait_ns")(row)
+    if row["wait_ns"] != 0 or not row["skew_ns"]:
+        return cell
+    return replace(cell, text=f"{cell.text}, none had to", hint=_NONE_HAD_TO)
+
+
 _INSTANCE = (
     Column("step", count("step")),
     Column("operation", words("op"), is_number=False),
@@ -176,7 +188,7 @@ _INSTANCE = (
     Column("members", count("members")),
     Column("last to arrive", _last, is_number=False),
     Column("after the first", time("skew_ns")),
-    Column("waited in all", time("wait_ns")),
+    Column("waited in all", _waited),
     Column("of it exposed", time("exposed_wait_ns")),
     Column("transfer", time("transfer_ns")),
     Column("all there at", time("last_arrival_ns")),

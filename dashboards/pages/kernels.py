@@ -201,7 +201,7 @@ _CONTENDED = (
 
 def contention_figure(rows: Sequence[Row]) -> go.Figure:
     """Of each kernel its median length alone and beside communication, joined by a line."""
-    names = [f"{charts.text(row['name'], 44)} \u00b7 rank {row['rank']}" for row in rows]
+    names = [f"{charts.name_of(row['name'], 48)} \u00b7 rank {row['rank']}" for row in rows]
     places = list(range(len(rows)))
     longest = max(row["beside_p50_ns"] for row in rows)
     halves = (

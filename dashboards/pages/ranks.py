@@ -12,7 +12,6 @@ from commscope.dashboards import step_charts, tables
 from commscope.dashboards.app_data import AppData
 from commscope.dashboards.pages.sections import sentence, titled
 from commscope.dashboards.urlstate import UrlState
-from commscope.report.html.comm_tables import waiting_tables
 from commscope.report.html.opening import has_steps
 from commscope.report.html.run_tables import imbalance_table, launch_table, ranks_table
 from commscope.report.html.step_bars import shown_steps
@@ -44,6 +43,7 @@ def layout(app_data: AppData, state: UrlState) -> Component:
             *_arrivals(app_data, state.run, report),
             html.H2("Tables"),
             html.Div(tables.every(_tables(report)), className="tables"),
+            *_waiting(app_data, state.run, report),
         ]
     )
 
@@ -58,11 +58,18 @@ def _verdicts(report: Report) -> list[str]:
 
 def _tables(report: Report) -> Sequence[Table | None]:
     return [
-        *waiting_tables(report),
         ranks_table(report),
         imbalance_table(report),
         launch_table(report),
     ]
+
+
+def _waiting(data: AppData, run: int, report: Report) -> list[Component]:
+    """Where the tables on waiting are."""
+    if not len(report.waiting):
+        return []
+    link = dcc.Link("page on collectives", href=data.link("/collectives", run))
+    return [html.P(["Who waited for whom in which group: see the ", link, "."], className="note")]
 
 
 def _arrivals(data: AppData, run: int, report: Report) -> list[Component]:

@@ -48,9 +48,11 @@ def register(app: Dash, app_data: AppData) -> None:
 
 def _trust(report: Report) -> Component:
     line = shortened(report.trust_line.partition(": ")[2], _MOST_TEXT)
+    verdict = report.trust.verdict
     passed = sum(check.result is Result.PASS for check in report.trust.checks)
     counts = f"{passed} of {counted(len(report.trust.checks), 'check')} passed."
-    verdict = report.trust.verdict
+    if verdict == "ok" and any(check.result is Result.FAIL for check in report.trust.checks):
+        counts += " What did not pass withholds no number: it is there to be known."
     return html.P(
         [html.B(f"Trust: {verdict}", className=verdict), f" {line}. {counts}"], className="trust"
     )

@@ -17,8 +17,6 @@ from commscope.units import span
 _MOST_RANKS = 64
 _MOST_NUMBERED = 16
 _CELL_PX, _LEAST_CELL_PX, _MOST_PX = 40, 9, 640
-#: Above this share of the longest waiting a cell is bright, and what is written on it is dark.
-_BRIGHT, _ON_BRIGHT = 0.7, "#14181d"
 _AROUND_PX, _LEAST_WIDE_PX = 96, 420
 
 
@@ -52,7 +50,7 @@ def waiting_chart(report: Report) -> list[Component] | None:
     if not any(map(any, found.wait_ns)):
         return None
     more = f" {found.left_out:,} ranks with less waiting are not shown." if found.left_out else ""
-    note = f"All groups together. Each number is the sum over all collectives of the trace.{more}"
+    note = f"All groups together: sums over all collectives, exposed or hidden.{more}"
     return [
         charts.chart("waiting", waiting_figure(found), f"{describes(found)} The table has more."),
         paragraph(note, "note"),
@@ -97,21 +95,12 @@ def waiting_figure(found: Waits) -> go.Figure:
 
 
 def _numbers(found: Waits, names: list[str]) -> Any:
-    """The waiting in words on its cells, dark on those that are bright in both themes."""
+    """The waiting in words on its cells."""
     most = max(map(max, found.wait_ns))
-    cells = [
-        (late, waiter, wait)
-        for waiter, row in zip(names, found.wait_ns)
-        for late, wait in zip(names, row)
+    cells = (
+        charts.Cell(late, waiter, span(wait), wait / most)
+        for waiter, row in enumerate(found.wait_ns)
+        for late, wait in enumerate(row)
         if wait
-    ]
-    return go.Scatter(
-        x=[late for late, _, _ in cells], y=[waiter for _, waiter, _ in cells], mode="text",
-        text=[span(wait) for *_, wait in cells], hoverinfo="skip", showlegend=False,
-        textfont={
-            "color": [
-                _ON_BRIGHT if wait > _BRIGHT * most else charts.colour("ink") for *_, wait in cells
-            ],
-            "size": 12.5,
-        },
-    )  # fmt: skip
+    )
+    return charts.cell_texts(names, names, cells)

@@ -75,3 +75,43 @@ def test_register_draws_charts_in_the_browser():
     charts.register(app)
     (callback,) = app.callback_map.values()
     assert callback["inputs"][1] == {"id": "theme", "property": "data"}
+
+
+def _light_of(colour: str) -> float:
+    """The relative luminance of a colour (WCAG 2)."""
+    shades = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shades)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _between(low: str, high: str, share: float) -> str:
+    pairs = [(int(low[at : at + 2], 16), int(high[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
+
+
+def _long(colour: str) -> str:
+    return colour if len(colour) == 7 else "#" + "".join(2 * each for each in colour[1:])
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_cell_of_a_map_can_be_read(theme):
+    shares = [place / 50 for place in range(51)]
+    cells = [charts.Cell(0, 0, "x", share) for share in shares]
+    drawn = charts.cell_texts(["a"], ["b"], cells)
+    dark = charts.figure(x="", y="").layout.meta["dark"]
+    low, high = charts.colour("card"), charts.colour("exposed")
+    for ink, share in zip(drawn.textfont.color, shares):
+        colours = [low, high, ink]
+        if theme == "dark":
+            colours = [dark.get(each, each) for each in colours]
+        back = _between(*map(_long, colours[:2]), share)
+        lights = sorted([_light_of(back), _light_of(_long(colours[2]))])
+        assert (lights[1] + 0.05) / (lights[0] + 0.05) > 3.5, share
+
+
+def test_names_that_end_differently_stay_apart():
+    names = [f"nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_long_{end}" for end in ("NNT", "TNN")]
+    told = [charts.name_of(name, 40) for name in names]
+    assert len(set(told)) == 2
+    assert all(len(each) == 40 and each.startswith("nvjet_sm90") for each in told)
+    assert charts.name_of("<b>", 40) == "&lt;b&gt;"

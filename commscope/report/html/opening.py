@@ -170,7 +170,33 @@ def _advice(advice: Advice) -> tuple[str, str, str]:
 
 
 def _measured(name: str, value: Measured) -> str:
-    return f"{name.replace('_', ' ')} {_MEASURES.get(value.unit, _count)(value.value)}"
+    number = (_times if name in _TIMES else _MEASURES.get(value.unit, _count))(value.value)
+    return f"{_WORDS.get(name, name.replace('_', ' '))} {number}"
+
+
+#: Numbers whose names alone do not say what they are.
+_WORDS = {
+    "behind": "ranks behind",
+    "busbw": "bus bandwidth",
+    "cause": "of its cause",
+    "exposed": "exposed communication",
+    "expected": "expected bandwidth",
+    "part": "this part of it",
+    "roof_share": "of what the GPU can do",
+    "saved": "bytes saved",
+    "share": "of what is expected",
+    "share_of_expected": "of what is expected",
+    "share_of_waiting": "of all waiting",
+    "speedup": "without it a step is faster by",
+    "stretch": "beside communication it takes",
+    "waiting": "others wait",
+}
+#: Ratios that are factors and no shares.
+_TIMES = ("imbalance", "skew", "speedup", "stretch")
+
+
+def _times(value: float) -> str:
+    return f"{value:.2f} times"
 
 
 def _count(value: float) -> str:
@@ -181,11 +207,7 @@ def _bandwidth(value: float) -> str:
     return f"{value:,.1f} GB/s"
 
 
-def _ratio(value: float) -> str:
-    return f"{value:.2f}"
-
-
-_MEASURES = {"ns": span, "bytes": size, "gbps": _bandwidth, "ratio": _ratio}
+_MEASURES = {"ns": span, "bytes": size, "gbps": _bandwidth, "ratio": percent}
 
 
 def _places(evidence: tuple[Evidence, ...], origin: int, in_steps: bool) -> str:
