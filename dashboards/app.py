@@ -19,7 +19,7 @@ from commscope.dashboards.app_data import AppData, LoadedRun
 from commscope.dashboards.beside import Beside
 from commscope.dashboards.comparisons import Comparisons, PackedRun
 from commscope.dashboards.data import RunView
-from commscope.dashboards.pages import PAGES, timeline
+from commscope.dashboards.pages import PAGES, compare, timeline
 from commscope.dashboards.pages.timeline_link import wanted
 from commscope.dashboards.routes import register as register_routes
 from commscope.dashboards.security import Access, access_for, hash_of, protect
@@ -236,7 +236,12 @@ def _shown(data: AppData, pathname: str | None, search: str | None) -> tuple[Any
     except CommscopeError as error:
         page = frame.message("This address leads nowhere", str(error), data, state.run)
     pages = frame.navigation(data, state, [(page.PATH, page.TITLE) for page in PAGES])
-    return page, pages, frame.chips(data.runs[state.run].report)
+    return page, pages, _chips(data, state)
+
+
+def _chips(data: AppData, state: UrlState) -> list[Any]:
+    """What the header tells of the run; nothing where two are compared."""
+    return [] if state.path == compare.PATH else frame.chips(data.runs[state.run].report)
 
 
 def _page(data: AppData, state: UrlState) -> Any:

@@ -71,7 +71,8 @@ def layout(app_data: AppData, state: UrlState) -> Component:
     except CommscopeError as error:
         return page(TITLE, chooser, empty(sentence(f"These runs cannot be compared: {error}")))
     both = timelines(app_data, (sides.base, sides.new), found)
-    return page(TITLE, chooser, *_verdict(found), *_parts(found), both, *_more(found))
+    changed, *why = _parts(found)
+    return page(TITLE, chooser, *_verdict(found), changed, both, *why, *_more(found))
 
 
 def sides_of(state: UrlState, runs: int) -> Sides:
@@ -190,7 +191,7 @@ def _more(found: Comparison) -> list[Content]:
     made = collectives_table(found)
     about = [runs_table(found), environment_table(found)]
     return [
-        section("findings", "Findings", *_findings(findings(found.findings))),
+        section("findings", "Findings", *_findings(findings(found))),
         section(
             "collectives",
             "Collectives",

@@ -9,6 +9,7 @@ from dash.development.base_component import Component
 
 from commscope.dashboards import tables
 from commscope.dashboards.app_data import AppData
+from commscope.dashboards.pages.sections import page, section
 from commscope.dashboards.urlstate import UrlState
 from commscope.findings.model import Result
 from commscope.report.html.about_tables import Missing, checks_table, missing
@@ -31,14 +32,12 @@ _SECTIONS = (
 def layout(app_data: AppData, state: UrlState) -> Component:
     """The page of one run."""
     report = app_data.runs[state.run].report
-    return html.Div(
-        [
-            html.H1(TITLE),
-            _trust(report),
-            *(_section(*section) for section in _sorted(missing(report))),
-            *_looked(report),
-            *tables.every([checks_table(report)]),
-        ]
+    return page(
+        TITLE,
+        _trust(report),
+        *(_section(*part) for part in _sorted(missing(report))),
+        _looked(report),
+        *tables.every([checks_table(report)]),
     )
 
 
@@ -52,7 +51,7 @@ def _trust(report: Report) -> Component:
     passed = sum(check.result is Result.PASS for check in report.trust.checks)
     counts = f"{passed} of {counted(len(report.trust.checks), 'check')} passed."
     if verdict == "ok" and any(check.result is Result.FAIL for check in report.trust.checks):
-        counts += " What did not pass withholds no number: it is there to be known."
+        counts += " What did not pass withholds no number: it only informs."
     return html.P(
         [html.B(f"Trust: {verdict}", className=verdict), f" {line}. {counts}"], className="trust"
     )
@@ -77,15 +76,16 @@ def _of_what(one: Missing) -> str:
     return one.what.partition(": ")[2] or one.what
 
 
-def _looked(report: Report) -> list[Component]:
+def _looked(report: Report) -> Component | None:
     """The rules that looked and found nothing: that is an answer too."""
     titles = [
         f"{looked.title} ({looked.rule})" for looked in report.looked if looked.result == "nothing"
     ]
     if not titles:
-        return []
-    return [
-        html.H2("Looked for, and not there"),
+        return None
+    return section(
+        "looked",
+        "Looked for, and not there",
         html.P(f"{counted(len(titles), 'rule')} looked and found nothing:", className="dim"),
         html.Ul([html.Li(title) for title in titles], className="in-columns"),
-    ]
+    )

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from dash_runs import called
 from paged import (
     alike,
     at,
@@ -19,6 +20,7 @@ from paged import (
 )
 
 from commscope.compare.build import compare_runs
+from commscope.compare.html.page import findings
 from commscope.compare.json import comparison_dict
 from commscope.compare.model import Comparison
 from commscope.dashboards.app import Loaded, create_app_of
@@ -174,3 +176,26 @@ def test_runs_are_kept_packed_and_compared_as_if_they_were_not(found):
     assert all(3 * len(run.packed) < run.size for run in kept)
     assert not any(run.unpacked().analysis.trace.host.num_rows for run in kept)
     assert comparison_dict(Comparisons(kept).of(0, 1)) == comparison_dict(found)
+
+
+def test_both_timelines_come_before_what_explains_the_change():
+    page = compare.layout(two_runs(), STATE)
+    names = [section.id for section in of_kind(page, "Section")]
+    assert names[:3] == ["parts", "timelines", "causes"]
+
+
+def test_the_header_tells_of_no_run_where_two_are_compared():
+    app = create_app_of([Loaded(name, examined(name).analysis, examined(name).report)
+                         for name in ("ddp_default", "ddp_straggler")])  # fmt: skip
+    where = {"pathname": "/compare", "search": ""}
+    assert not called(app, "chips.children", where, {})["chips"]["children"]
+    where = {"pathname": "/ranks", "search": ""}
+    assert called(app, "chips.children", where, {})["chips"]["children"]
+
+
+def test_what_can_be_won_is_of_a_step(found):
+    bounds = [bound for one in findings(found) for _, _, bound in one.says if bound]
+    assert bounds
+    assert all(bound.endswith(" a step to win.") for bound in bounds)
+    without = [bound for one in findings(replace(found, steps=())) for *_, bound in one.says]
+    assert not any("a step" in bound for bound in without)

@@ -77,7 +77,7 @@ def _head(found: Comparison) -> dict[str, Any]:
         "outcome": outcome(found),
         "judged_by": found.judged_by,
         "trust": trust(found),
-        "findings": findings(found.findings),
+        "findings": findings(found),
         "findings_left_out": max(len(found.findings) - _MOST_FINDINGS, 0),
         "not_compared": [_sentence(note) for note in found.not_compared],
     }
@@ -106,10 +106,13 @@ def trust(found: Comparison) -> tuple[str, str]:
     return worst, f"{names}; see the report of the run."
 
 
-def findings(pairs: Sequence[FindingPair]) -> list[FindingText]:
+def findings(found: Comparison) -> list[FindingText]:
     """What only the new side has first, then what is gone; of each what can win most."""
-    ordered = sorted(pairs, key=lambda pair: (_MARKS.index(_mark(pair)), -_most_to_win(pair)))
-    return [_finding(pair, at) for at, pair in enumerate(ordered[:_MOST_FINDINGS], start=1)]
+    ordered = sorted(
+        found.findings, key=lambda pair: (_MARKS.index(_mark(pair)), -_most_to_win(pair))
+    )
+    unit = " a step" if found.steps else ""
+    return [_finding(pair, at, unit) for at, pair in enumerate(ordered[:_MOST_FINDINGS], start=1)]
 
 
 def _mark(pair: FindingPair) -> tuple[str, str]:
@@ -120,7 +123,7 @@ def _most_to_win(pair: FindingPair) -> int:
     return max(pair.base_bound_ns or 0, pair.new_bound_ns or 0)
 
 
-def _finding(pair: FindingPair, place: int) -> FindingText:
+def _finding(pair: FindingPair, place: int, unit: str) -> FindingText:
     mark, severity = _mark(pair)
     sides = (("Base", pair.base, pair.base_bound_ns), ("New", pair.new, pair.new_bound_ns))
     return FindingText(
@@ -130,7 +133,7 @@ def _finding(pair: FindingPair, place: int) -> FindingText:
         mark=mark,
         severity=severity,
         says=tuple(
-            (side, _sentence(says), f"At most {span(bound)} to win." if bound else "")
+            (side, _sentence(says), f"At most {span(bound)}{unit} to win." if bound else "")
             for side, says, bound in sides
             if says
         ),

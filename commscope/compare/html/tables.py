@@ -30,7 +30,7 @@ from commscope.wording import listed, rank_spans
 _MOST_STEPS, _MOST_RANKS, _MOST_ROWS = 60, 128, 40
 _MOST_NAME = 110
 _PIECE = "\u21b3 "  #: before a piece of what stands above it
-_PAIRS = "Base / new; sorted by the difference."
+_PAIRS = "Base / new. A click on a head sorts by the difference."
 
 
 def parts_table(found: Comparison) -> Table | None:
