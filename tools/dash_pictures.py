@@ -1,9 +1,9 @@
-"""Takes the pictures of the app that docs/dash.md shows, one of each page.
+"""Takes the pictures of the app that the documentation shows, each page light and dark.
 
-python tools/dash_pictures.py docs/pictures RUN...            in the light theme
-python tools/dash_pictures.py docs/pictures RUN... --dark     in the dark one
+python tools/dash_pictures.py docs/pictures RUN...
 
-It needs Playwright, and Chromium or what CHROMIUM names.
+Of the first run it writes FOLDER/RUN/PAGE_light.png and PAGE_dark.png, 1280 by 800; with several
+runs, Compare shows the first two. It needs Playwright, and Chromium or what CHROMIUM names.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
@@ -25,6 +26,8 @@ from commscope.dashboards.serve import in_background
 _SIZE: ViewportSize = {"width": 1280, "height": 800}
 #: Charts and the timeline are drawn after a page has come; nothing tells when the last one is.
 _SETTLED_MS = 2_500
+_MOST_BYTES = 150_000
+_THEMES: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
 
 
 @contextmanager
@@ -35,13 +38,15 @@ def served(runs: list[Path]) -> Iterator[str]:
         yield address
 
 
-def take(page: Page, address: str, folder: Path, name: str) -> None:
+def take(page: Page, address: str, folder: Path, theme: str) -> None:
     """A picture of each page of the first run."""
-    folder.mkdir(parents=True, exist_ok=True)
     for of in PAGES:
         page.goto(f"{address}{of.PATH}")
         page.wait_for_timeout(_SETTLED_MS)
-        page.screenshot(path=folder / f"{name}_{of.PATH.strip('/')}.png")
+        path = folder / f"{of.PATH.strip('/')}_{theme}.png"
+        size = len(page.screenshot(path=path))
+        if size > _MOST_BYTES:
+            print(f"{path}: {size:,} bytes are more than {_MOST_BYTES:,}")
 
 
 def main() -> None:
@@ -51,14 +56,17 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("runs", type=Path, nargs="+")
-    parser.add_argument("--dark", action="store_true")
     asked = parser.parse_args()
+    folder: Path = asked.folder / asked.runs[0].stem
+    folder.mkdir(parents=True, exist_ok=True)
     with served(asked.runs) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport=_SIZE, color_scheme="dark" if asked.dark else "light")
-        take(page, address, asked.folder, asked.runs[0].stem + ("_dark" if asked.dark else ""))
+        for theme in _THEMES:
+            page = browser.new_page(viewport=_SIZE, color_scheme=theme)
+            take(page, address, folder, theme)
+            page.close()
         browser.close()
 
 
