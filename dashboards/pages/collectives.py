@@ -24,6 +24,7 @@ from commscope.report.html.comm_tables import (
 )
 from commscope.report.html.reasons import Row
 from commscope.report.html.tables import (
+    UNKNOWN_CELL,
     Cell,
     Column,
     Table,
@@ -169,6 +170,8 @@ def _around(row: Row) -> tuple[int, int]:
 
 
 def _last(row: Row) -> Cell:
+    if row["straggler"] is None:
+        return UNKNOWN_CELL
     return Cell(f"rank {row['straggler']}", row["straggler"])
 
 

@@ -146,3 +146,14 @@ def test_hostile_names_are_text():
     assert not {"\u202e", "\x1b"} & set(words(page))
     for trace in figures(page)["bandwidth"].data:
         assert "<img" not in str(trace.name) + str(trace.hovertext)
+
+
+def test_a_wait_of_nothing_behind_a_late_one_has_a_word():
+    row = {"wait_ns": 0, "skew_ns": 1_470_000, "straggler": None}
+    cells = {column.head: column.show(row) for column in collectives._INSTANCE if column.head in
+             ("waited in all", "last to arrive")}  # fmt: skip
+    assert cells["waited in all"].text == "0 ns, none had to"
+    assert "root" in cells["waited in all"].hint
+    assert cells["last to arrive"].is_missing
+    column = next(it for it in collectives._INSTANCE if it.head == "waited in all")
+    assert column.show({"wait_ns": 0, "skew_ns": 0}).text == "0 ns"

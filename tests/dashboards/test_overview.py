@@ -182,3 +182,17 @@ def test_who_waits_and_who_is_waited_for() -> None:
     assert step_charts.wait_sums(run_of().report) == [(0, 90_201_225, 0), (1, 0, 90_201_225)]
     figure = step_charts.waits_figure([(0, 5, 0), (1, 0, 5)])
     assert [list(bar.x) for bar in figure.data] == [[-5, 0], [0, 5]]
+
+
+def test_what_was_measured_is_said_in_words() -> None:
+    told = text_of(overview.layout(data_of(), HERE))
+    assert "of its cause 16.2 ms, of all waiting 100.0 %" in told
+    assert "without it a step is faster by 1.78 times" in told
+
+
+def test_bars_leave_room_for_their_labels() -> None:
+    figure = step_charts.waits_figure([(0, 100, 10), (1, 10, 100)])
+    low, high = figure.layout.xaxis.range
+    assert (low, high) == (-150, 150)
+    assert {bar.textposition for bar in figure.data} == {"outside"}
+    assert len({bar.textfont.size for bar in figure.data}) == 1
