@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +11,18 @@ import click
 
 from commscope.cli.generate_options import (
     GroupedCommand,
+    engine_options,
     given_knobs,
     grouped,
     knob_options,
 )
 from commscope.cli.output import write
-from commscope.errors import UsageError
-from commscope.generator.catalog import GROUPS, SCENARIOS, Suite, expand, plan_of
-from commscope.generator.catalog.plan import Plan
-from commscope.generator.catalog.scenarios import why_not
-from commscope.generator.engines import ENGINES, Choice
-from commscope.generator.engines import generate as run_plan
-from commscope.generator.run_folder import require_usable
-from commscope.generator.schedule import Communication
+from commscope.errors import CommscopeError, UsageError
 from commscope.sanitize import plain
 from commscope.wording import counted
 
-_RUN, _HOW = "What is run", "How it is run"
+_RUN = "What is run"
+_VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 
 
 @click.command(cls=GroupedCommand, short_help="A job with known answers, to try everything on.")
@@ -44,7 +40,6 @@ _RUN, _HOW = "What is run", "How it is run"
     group=_RUN,
     help="All scenarios, on GPUs of a vendor.",
 )
-@grouped("--list", "is_list", is_flag=True, group=_RUN, help="Name the scenarios, and end.")
 @grouped(
     "-o",
     "--out",
@@ -54,80 +49,117 @@ _RUN, _HOW = "What is run", "How it is run"
     help="A new folder for what is generated; of several runs, with one folder for each.",
 )
 @grouped(
-    "--engine",
-    type=click.Choice(list(ENGINES)),
-    default=next(iter(ENGINES)),
-    show_default=True,
-    group=_HOW,
-    help="What carries the job out.",
+    "--bundle",
+    is_flag=True,
+    group=_RUN,
+    help="Pack all of it, redacted, into DIR.tar.gz, to be shared.",
 )
+@grouped("--list", "is_list", is_flag=True, group=_RUN, help="Name the scenarios, and end.")
+@grouped("--dry-run", is_flag=True, group=_RUN, help="Say what would be run, and end.")
 @grouped(
-    "--backend",
-    type=click.Choice(["auto", "amd", "nvidia", "host"]),
-    default="auto",
-    show_default=True,
-    group=_HOW,
-    help="For what it is compiled, or whose traces to write.",
+    "--print-command",
+    is_flag=True,
+    group=_RUN,
+    help="Print the commands that compile and run it, and end.",
 )
-@grouped(
-    "--formats",
-    metavar="NAMES",
-    default="",
-    group=_HOW,
-    help="Formats of the traces, such as kineto or csv,json.",
-)
-@grouped("--dry-run", is_flag=True, group=_HOW, help="Say what would be run, and end.")
+@grouped("--compile-only", is_flag=True, group=_RUN, help="Compile the program, and end.")
+@engine_options
 @knob_options
 def generate(
     *,
     names: tuple[str, ...],
     suite: str | None,
-    is_list: bool,
     out: Path | None,
+    bundle: bool,
+    is_list: bool,
     dry_run: bool,
+    print_command: bool,
+    compile_only: bool,
     **given: Any,
 ) -> None:
     """Run a job whose answers are known: its traces, logs, and the truth of what was exposed.
 
     A program plays scenarios of communication and compute on GPUs (or simulates them), under the
-    profiler, and notes what really happened. So a profiler's set-up, a fabric and commscope itself
-    can be tried before a real job. Every number of a job can be set; those of a scenario are meant
-    to show its cause.
+    profiler, and notes what really happened: commscope grade holds one against the other. So the
+    profiler's set-up, the fabric and commscope itself can be tried before a real job. Every number
+    of a job can be set; those of a scenario are meant to show its cause.
     """
-    if is_list:
-        write("".join(f"{line}\n" for line in _listed()), None)
-        return
+    from commscope.cli import generate_told as told  # noqa: PLC0415 - --help need not wait for it
+    from commscope.generator.engines import compile_program  # noqa: PLC0415
+
     choice = _choice(suite, given)
+    if is_list:
+        _say(told.listed())
+        return
+    if compile_only:
+        _say([f"compiled {compile_program(choice)}"])
+        return
     wanted, left_out = _suite(names or (("all",) if suite else ()), given_knobs(given), choice)
-    if dry_run:
-        write("".join(f"{plain(line)}\n" for line in _planned(wanted, left_out)), None)
+    _say(left_out)
+    folders = _folders(out or Path("OUT"), wanted)
+    if dry_run or print_command:
+        _say(told.planned(wanted) if dry_run else ())
+        _say(told.shown_commands(wanted, choice, folders) if print_command else ())
         return
     if out is None:
         raise UsageError("--out: name a new folder for what is generated")
-    require_usable(out)
-    for line in left_out:
+    _generate(wanted, choice, out, folders, is_bundled=bundle)
+
+
+def _say(lines: Iterable[str]) -> None:
+    for line in lines:
         write(f"{plain(line)}\n", None)
-    for name, plan in wanted:
-        folder = out if len(wanted) == 1 else out / name
-        for line in run_plan(plan, choice, folder).warnings:
-            write(f"warning: {plain(line)}\n", None)
-        write(f"{plain(_done(plan, folder))}\n", None)
 
 
-def _listed() -> Iterator[str]:
-    width = max(map(len, (*SCENARIOS, *GROUPS)))
-    for scenario in SCENARIOS.values():
-        more = f" At least {scenario.min_ranks} ranks." if scenario.min_ranks > 1 else ""
-        yield f"{scenario.name:{width}}  {scenario.summary}{more}"
-    for name, members in GROUPS.items():
-        says = "all of these" if name == "all" else ", ".join(members)
-        yield f"{name:{width}}  {says}"
+def _folders(out: Path, wanted: Any) -> list[Path]:
+    return [out] if len(wanted) == 1 else [out / name for name, _ in wanted]
 
 
-def _suite(
-    names: tuple[str, ...], given: Mapping[str, Any], choice: Choice
-) -> tuple[Suite, list[str]]:
+def _generate(
+    wanted: Any, choice: Any, out: Path, folders: list[Path], *, is_bundled: bool
+) -> None:
+    """Runs all, also where one fails; raises CommscopeError in the end if one did."""
+    from commscope.cli import generate_told as told  # noqa: PLC0415
+    from commscope.generator.bundling import bundle_runs  # noqa: PLC0415
+    from commscope.generator.run_folder import require_usable, run_path  # noqa: PLC0415
+
+    require_usable(out)
+    archive = out.with_name(f"{out.name}.tar.gz")
+    failed = [
+        name
+        for (name, plan), folder in zip(wanted, folders)
+        if not _succeeds(name, plan, choice, folder, is_alone=len(wanted) == 1)
+    ]
+    if is_bundled:
+        there = [folder for folder in folders if run_path(folder).is_file()]
+        _say(told.packed(bundle_runs(there, archive), archive))
+    if failed:
+        raise CommscopeError(f"{counted(len(failed), 'run')} failed: {', '.join(failed)}")
+
+
+def _succeeds(name: str, plan: Any, choice: Any, folder: Path, *, is_alone: bool) -> bool:
+    """Runs one; raises CommscopeError where it fails alone, or no other would run either."""
+    from commscope.cli import generate_told as told  # noqa: PLC0415
+    from commscope.generator.engines import generate as run_plan  # noqa: PLC0415
+
+    try:
+        run = run_plan(plan, choice, folder)
+    except UsageError:
+        raise
+    except CommscopeError as error:
+        if is_alone:
+            raise
+        _say([f"failed {name}: {error}"])
+        return False
+    _say([f"wrote {folder}: {name}, {told.causes(plan)}", *run.warnings])
+    return True
+
+
+def _suite(names: tuple[str, ...], given: Mapping[str, Any], choice: Any) -> tuple[Any, list[str]]:
     """The runs that are asked for, and what is said of those that groups leave out."""
+    from commscope.generator.catalog import expand, plan_of  # noqa: PLC0415
+    from commscope.generator.catalog.scenarios import why_not  # noqa: PLC0415
+
     if not names:
         raise UsageError("--scenario: name what to run (--list names them), or give --suite")
     runs, left_out = [], []
@@ -142,31 +174,36 @@ def _suite(
     return tuple(runs), left_out
 
 
-def _choice(suite: str | None, given: Mapping[str, Any]) -> Choice:
-    backend = suite if suite and given["backend"] == "auto" else given["backend"]
-    formats = tuple(name for name in given["formats"].split(",") if name)
-    return Choice(engine=given["engine"], backend=backend, formats=formats)
+def _choice(suite: str | None, given: Mapping[str, Any]) -> Any:
+    from commscope.generator.engines import Choice  # noqa: PLC0415
+
+    return Choice(
+        engine=given["engine"],
+        backend=_backend(suite, given),
+        arch=given["arch"] or "",
+        compiler=given["compiler"] or "",
+        profiler=given["profiler"],
+        formats=given["formats"],
+        profile_ranks=given["profile_ranks"],
+        devices=given["devices"],
+        python=given["python"] or "",
+        timeout_s=given["timeout"],
+        truth=given["truth"],
+        env=_variables(given["env"]),
+    )
 
 
-def _planned(suite: Suite, left_out: list[str]) -> Iterator[str]:
-    yield from left_out
-    for name, plan in suite:
-        programs = plan.schedule.programs
-        collectives = sum(isinstance(o, Communication) for o in programs[0])
-        yield (
-            f"{name}: {counted(plan.knobs.ranks, 'rank')}, {counted(plan.knobs.steps, 'step')} "
-            f"after {plan.knobs.warmup} of warm-up, {counted(collectives, 'collective')} a rank; "
-            f"{_causes(plan)}"
-        )
+def _backend(suite: str | None, given: Mapping[str, Any]) -> str:
+    """The one given, else that of the suite; threads of the host are of nobody."""
+    backend: str = given["backend"]
+    return suite if suite and backend == "auto" and given["engine"] != "host" else backend
 
 
-def _causes(plan: Plan) -> str:
-    said = [
-        f"{cause.rule}" + (f" on rank {cause.rank}" if cause.rank is not None else "")
-        for cause in plan.causes
-    ]
-    return f"to be found: {', '.join(said)}" if said else "healthy"
-
-
-def _done(plan: Plan, folder: Path) -> str:
-    return f"wrote {folder}: {plan.scenario}, {counted(plan.knobs.ranks, 'rank')}; {_causes(plan)}"
+def _variables(given: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for text in given:
+        match = _VARIABLE.fullmatch(text)
+        if not match:
+            raise UsageError(f"--env {text}: write NAME=VALUE")
+        found[match[1]] = match[2]
+    return found

@@ -18,6 +18,8 @@ _STRAGGLER = re.compile(
     r"(?P<rank>\d{1,6}):(?P<us>\d{1,9})(?::(?P<step>\d{1,6}))?(?::(?P<where>host|device|input))?"
 )
 _SIZE = re.compile(r"(\d{1,15})([KMG]?)(?:iB)?", re.IGNORECASE)
+_RANGE = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
+_HOW = "How it is run"
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 
 
@@ -47,6 +49,56 @@ class GroupedOption(click.Option):
 def grouped(*flags: str, group: str, **more: Any) -> Callable[[Command], Command]:
     """An option of a group."""
     return click.option(*flags, cls=GroupedOption, group=group, **more)
+
+
+def _numbers(_context: click.Context, option: click.Parameter, text: str) -> tuple[int, ...]:
+    """Numbers such as 0,1,4-7."""
+    found: list[int] = []
+    for part in filter(None, text.split(",")):
+        match = _RANGE.fullmatch(part)
+        if not match:
+            raise UsageError(f"{option.opts[0]} {text}: numbers, such as 0,1,4-7")
+        found += range(int(match[1]), int(match[2] or match[1]) + 1)
+    return tuple(found)
+
+
+def _words(_context: click.Context, _option: click.Parameter, text: str) -> tuple[str, ...]:
+    return tuple(word for word in text.split(",") if word)
+
+
+_ENGINE_OPTIONS = (
+    grouped("--engine", type=click.Choice(("simulate", "host", "hip", "torch")),
+            default="simulate", show_default=True, group=_HOW,
+            help="In exact time; by threads of this host; by GPUs; or as a job in PyTorch."),
+    grouped("--backend", type=click.Choice(["auto", "amd", "nvidia", "host"]), default="auto",
+            show_default=True, group=_HOW, help="Whose GPUs, or (simulate) whose traces."),
+    grouped("--arch", metavar="NAMES", group=_HOW,
+            help="GPUs to compile for, such as gfx942 or sm_90; by default those that are here."),
+    grouped("--compiler", metavar="FILE", group=_HOW, help="hipcc, nvcc or g++ to compile with."),
+    grouped("--profiler", default="auto", show_default=True, group=_HOW,
+            type=click.Choice(["auto", "rocprofv3", "rocprof", "cupti", "kineto", "own", "none"]),
+            help="What records the traces."),
+    grouped("--formats", metavar="NAMES", default="", callback=_words, group=_HOW,
+            help="Of the traces: of rocprofv3 csv, json, rocpd; simulate also writes kineto."),
+    grouped("--profile-ranks", metavar="RANKS", default="", callback=_numbers, group=_HOW,
+            help="Ranks to record, such as 0,1; by default all."),
+    grouped("--devices", metavar="NUMBERS", default="", callback=_numbers, group=_HOW,
+            help="The GPU of each rank; by default in order."),
+    grouped("--timeout", type=click.IntRange(1), default=300, show_default=True, metavar="S",
+            group=_HOW, help="How long nothing may go on before a run counts as hung."),
+    grouped("--truth", type=click.Choice(["stamps", "none"]), default="stamps", show_default=True,
+            group=_HOW, help="Whether the job measures itself."),
+    grouped("--env", multiple=True, metavar="NAME=VALUE", group=_HOW,
+            help="A variable of the ranks' processes. May be repeated."),
+    grouped("--python", metavar="FILE", group=_HOW, help="A Python that has torch."),
+)  # fmt: skip
+
+
+def engine_options(command: Command) -> Command:
+    """Adds what says how a job is carried out."""
+    for option in reversed(_ENGINE_OPTIONS):
+        command = option(command)
+    return command
 
 
 def knob_options(command: Command) -> Command:

@@ -12,6 +12,7 @@ from pathlib import Path
 from commscope.errors import UsageError
 from commscope.generator import played_run, simulated_run, torch_run
 from commscope.generator.catalog.plan import Plan
+from commscope.generator.playing.launching import RankCommand
 from commscope.generator.run_folder import GeneratedRun, begin, finish
 
 
@@ -57,6 +58,9 @@ ENGINES: dict[str, Engine] = {
     "torch": torch_run.torch_run,
 }
 
+#: These compile the program, and play schedules with it.
+_PLAYING = ("host", "hip")
+
 
 def generate(plan: Plan, choice: Choice, folder: Path) -> GeneratedRun:
     """Carries out a plan into a new folder.
@@ -70,3 +74,24 @@ def generate(plan: Plan, choice: Choice, folder: Path) -> GeneratedRun:
     run = engine(plan, choice, folder)
     finish(folder, run)
     return run
+
+
+def compile_command(choice: Choice) -> list[str]:
+    """The command that compiles the program which the engine needs; none where it needs none."""
+    return played_run.compile_command(choice) if choice.engine in _PLAYING else []
+
+
+def compile_program(choice: Choice) -> Path:
+    """Compiles the program that the engine needs; raises UsageError where it needs none."""
+    if choice.engine not in _PLAYING:
+        raise UsageError(f"--compile-only: --engine {choice.engine} compiles nothing")
+    return played_run.compile_program(choice)
+
+
+def commands(plan: Plan, choice: Choice, folder: Path) -> list[RankCommand]:
+    """What is run for each rank; nothing where all is simulated."""
+    if choice.engine in _PLAYING:
+        return played_run.shown_commands(plan, choice, folder)
+    if choice.engine == "torch":
+        return torch_run.shown_commands(plan, choice, folder)
+    return []

@@ -11,11 +11,20 @@ import msgspec
 from commscope._version import __version__
 from commscope.errors import UsageError
 from commscope.generator.catalog.plan import Plan
+from commscope.generator.playing import compiling
 from commscope.generator.playing.backends import choose_backend
+from commscope.generator.playing.collectors import choose
 from commscope.generator.playing.environment import versions
-from commscope.generator.playing.launching import RankEnded
+from commscope.generator.playing.launching import RankCommand, RankEnded
 from commscope.generator.playing.recording import RecordedHeader, Recording
-from commscope.generator.playing.session import Launched, Played, PlayOptions, play, read_back
+from commscope.generator.playing.session import (
+    Launched,
+    Played,
+    PlayOptions,
+    commands,
+    play,
+    read_back,
+)
 from commscope.generator.run_folder import GeneratedRun, files_of, finish
 from commscope.generator.simulation import Activity
 from commscope.generator.truth_writing import ClockReading, RankHeader, write_truth
@@ -61,6 +70,31 @@ def play_options(plan: Plan, choice: Choice) -> PlayOptions:
         program=tuple(program),
         variables={**plan.env, **choice.env},
     )
+
+
+def compile_command(choice: Choice) -> list[str]:
+    """The words that compile the program; raises UsageError as ``play_run`` does."""
+    return compiling.command(_backend(choice), choice.arch or None, **_compiled(choice))
+
+
+def compile_program(choice: Choice) -> Path:
+    """Compiles the program where it is not yet kept; raises as ``compiling.build`` does."""
+    return compiling.build(_backend(choice), choice.arch or None, **_compiled(choice))
+
+
+def _compiled(choice: Choice) -> Mapping[str, Any]:
+    """How the program is compiled: for some profilers as a shared object."""
+    collector = choose(
+        choice.profiler, _backend(choice), choice.formats, python=choice.python or None
+    )
+    return {"compiler": choice.compiler or None, "shared": collector.shared}
+
+
+def shown_commands(plan: Plan, choice: Choice, folder: Path) -> list[RankCommand]:
+    """What ``play_run`` would run for each rank, but for the folder in which they meet."""
+    words = compile_command(choice)
+    program = Path(words[words.index("-o") + 1])
+    return commands(plan.schedule, play_options(plan, choice), folder, program, Path("MEET"))
 
 
 def _backend(choice: Choice) -> str:

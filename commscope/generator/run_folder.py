@@ -27,7 +27,7 @@ from commscope.generator.schedule_text import from_text, to_text
 
 _File = TypeVar("_File", bound=msgspec.Struct)
 SCHEMA = "commscope.generated/1"
-_RUN, _PLAN, _SCHEDULE = "run.json", "plan.json", "schedule.txt"
+RUN, PLAN, SCHEDULE = "run.json", "plan.json", "schedule.txt"
 
 
 class GeneratedRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,12 +74,12 @@ def rank_folder(folder: Path, rank: int) -> Path:
 
 def run_path(folder: Path) -> Path:
     """What was run."""
-    return folder / _RUN
+    return folder / RUN
 
 
 def schedule_path(folder: Path) -> Path:
     """The schedule of all ranks."""
-    return folder / _SCHEDULE
+    return folder / SCHEDULE
 
 
 def begin(folder: Path, plan: Plan) -> None:
@@ -90,7 +90,7 @@ def begin(folder: Path, plan: Plan) -> None:
     require_usable(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / _PLAN).write_text(_text(plan_document(plan)), encoding="utf-8")
+        (folder / PLAN).write_text(_text(plan_document(plan)), encoding="utf-8")
         schedule_path(folder).write_text(to_text(plan.schedule), encoding="utf-8")
         for rank in range(plan.knobs.ranks):
             rank_folder(folder, rank).mkdir(exist_ok=True)
@@ -118,7 +118,12 @@ def plan_document(plan: Plan) -> Mapping[str, Any]:
 
 def finish(folder: Path, run: GeneratedRun) -> None:
     """Writes what was run, after all else."""
-    (folder / _RUN).write_text(_text(msgspec.to_builtins(run, str_keys=True)), encoding="utf-8")
+    (folder / RUN).write_bytes(run_bytes(run))
+
+
+def run_bytes(run: GeneratedRun) -> bytes:
+    """What run.json holds."""
+    return _text(msgspec.to_builtins(run, str_keys=True)).encode()
 
 
 def _text(document: Any) -> str:
@@ -139,15 +144,15 @@ def files_of(folder: Path, world: int) -> dict[int, list[str]]:
 
 def read_run(folder: Path) -> GeneratedRun:
     """What was run; raises UsageError where that is no such folder, CorruptTrace for nonsense."""
-    run = _read(folder / _RUN, GeneratedRun)
+    run = _read(folder / RUN, GeneratedRun)
     if run.schema != SCHEMA:
-        raise CorruptTrace(f"{folder / _RUN}: schema {run.schema!r}, known is {SCHEMA}")
+        raise CorruptTrace(f"{folder / RUN}: schema {run.schema!r}, known is {SCHEMA}")
     return run
 
 
 def read_plan(folder: Path) -> PlanFile:
     """What was planned; raises as ``read_run``."""
-    return _read(folder / _PLAN, PlanFile)
+    return _read(folder / PLAN, PlanFile)
 
 
 def read_schedule(folder: Path) -> Schedule:
@@ -164,11 +169,11 @@ def runs_in(folder: Path) -> list[Path]:
 
     Raises UsageError where there are none.
     """
-    if (folder / _RUN).is_file():
+    if (folder / RUN).is_file():
         return [folder]
-    found = sorted(path.parent for path in folder.glob(f"*/{_RUN}"))
+    found = sorted(path.parent for path in folder.glob(f"*/{RUN}"))
     if not found:
-        raise UsageError(f"{folder}: no run of commscope generate: there is no {_RUN}")
+        raise UsageError(f"{folder}: no run of commscope generate: there is no {RUN}")
     return found
 
 

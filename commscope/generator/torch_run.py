@@ -107,6 +107,14 @@ def commands(
     ]
 
 
+def shown_commands(plan: Plan, choice: Choice, folder: Path) -> list[RankCommand]:
+    """What ``torch_run`` would run, but for the file in which the ranks find each other."""
+    backend = _backend(choice)
+    profiled = _profiled(choice, plan.knobs.ranks)
+    where = Where(backend, folder.resolve(), Path("MEET"), choice.timeout_s, profiled)
+    return commands(plan, choice, folder, _python(choice), job_options(plan, where))
+
+
 def _backend(choice: Choice) -> str:
     """Of torch.distributed: gloo on CPUs."""
     if choice.backend == "auto":

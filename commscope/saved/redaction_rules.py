@@ -69,8 +69,11 @@ _NUMBER = re.compile(r"-?\d{1,4}")
 
 #: A piece of free text that is looked at on its own: a word of one case, or a number.
 PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+")
-#: Calls of the libraries, and what the profiler writes itself.
-KNOWN = re.compile(r"(?:hip|cuda|cu|hsa|nccl|rccl|roctx|rocm)[A-Z]\w{0,100}|ProfilerStep#\d{1,18}")
+#: Calls of the libraries, and what the profiler and generated jobs write themselves.
+KNOWN = re.compile(
+    r"(?:hip|cuda|cu|hsa|nccl|rccl|roctx|rocm)[A-Z]\w{0,100}|ProfilerStep#\d{1,18}"
+    r"|csg\.(?:warmup|step#\d{1,18}|coll;(?:seq=\d{1,18};)?op=[a-z_]{1,20};bytes=\d{1,18})"
+)
 #: Numbers in hexadecimal: places in memory, ids of communicators, and of devices on their bus.
 HEXADECIMAL = re.compile(r"(?:0x)?[0-9A-Fa-f]{1,16}(?:[:./][0-9A-Fa-f]{1,16}){0,4}")
 #: Times as logs print them.
