@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from commscope.errors import UsageError
 from commscope.generator import played_run, simulated_run, torch_run
 from commscope.generator.catalog.plan import Plan
@@ -71,7 +73,7 @@ def generate(plan: Plan, choice: Choice, folder: Path) -> GeneratedRun:
     if engine is None:
         raise UsageError(f"--engine {choice.engine}: one of {', '.join(ENGINES)}")
     begin(folder, plan)
-    run = engine(plan, choice, folder)
+    run = replace(engine(plan, choice, folder), profile_ranks=list(choice.profile_ranks))
     finish(folder, run)
     return run
 

@@ -35,7 +35,7 @@ class GeneratedRun(msgspec.Struct, frozen=True, kw_only=True):
 
     ``files`` are those of each rank, as paths within the folder; ``commands`` and ``exit_codes``
     those of the ranks' processes, in their order. A simulation has neither. ``warnings`` are
-    what to know of the run.
+    what to know of the run. Only the ``profile_ranks`` have traces; none: all.
     """
 
     schema: str = SCHEMA
@@ -50,6 +50,7 @@ class GeneratedRun(msgspec.Struct, frozen=True, kw_only=True):
     commands: list[list[str]] = []
     exit_codes: list[int] = []
     warnings: list[str] = []
+    profile_ranks: list[int] = []
     files: dict[int, list[str]] = {}
 
 

@@ -20,7 +20,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def run(whole: Path, tmp_path: Path) -> Path:
     """A copy to tamper with."""
-    return Path(shutil.copytree(whole, tmp_path / "run"))
+    copy: Path = shutil.copytree(whole, tmp_path / "run")
+    return copy
 
 
 def _step(lines: list[Line], number: int) -> Line:

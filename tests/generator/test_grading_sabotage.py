@@ -30,7 +30,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def run(whole: Path, tmp_path: Path) -> Path:
     """A copy to tamper with."""
-    return Path(shutil.copytree(whole, tmp_path / "run"))
+    copy: Path = shutil.copytree(whole, tmp_path / "run")
+    return copy
 
 
 def _step(lines: list[Line], number: int) -> Line:
@@ -136,7 +137,7 @@ def test_a_trace_is_that_of_another_rank(run: Path) -> None:
 
 def test_a_trace_calls_itself_another_rank(run: Path) -> None:
     for rank in (0, 1):
-        change_trace(run, rank, lambda d, r=rank: d["distributedInfo"].update(rank=1 - r))  # type: ignore[misc]
+        change_trace(run, rank, lambda d, r=rank: d["distributedInfo"].update(rank=1 - r))
     found = failures(run)
     assert {row.place.rank for row in found["kernel times"]} | {
         row.place.rank for row in found["clock"]

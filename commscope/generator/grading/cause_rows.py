@@ -27,6 +27,10 @@ def cause_rows(truths: Truths, traces: Traces, *, agree: bool) -> Iterator[Row]:
     if header is None or header.scenario is None:
         yield not_told(_CHECK, Place(), "the truth does not tell what was planned")
         return
+    lacking = len(set(truths.of_rank) - set(traces.ranks))
+    if lacking:
+        yield not_told(_CHECK, Place(), f"of {lacking:,} ranks there is no trace to find causes in")
+        return
     causes = list({cause: None for t in truths.of_rank.values() for cause in t.causes})
     bounded = [found for found in traces.report.findings if found.bound_ns is not None]
     if causes:

@@ -123,12 +123,12 @@ def clock_rows(truth: TruthFile, form: str, pairs: Pairs) -> Iterator[Row]:
     for name, offsets in known.items():
         since = clock.monotonic_ns if name.startswith("begins") else 0
         ahead = offsets.from_ns(since + _shift(clock, domain_of(form)), exact=not tolerance)
-        numbers, blame = Numbers(0, ahead, tolerance), _shifted(ahead, clock, form)
+        numbers, blame = Numbers(0, ahead, tolerance), shifted(ahead, clock, form)
         yield held("clock", place._replace(what=name), numbers, blame)
 
 
-def _shifted(ahead_ns: int, clock: TruthClock, form: str) -> Blame:
-    """Words for a clock that is wrong; another clock of the host may be the right one."""
+def shifted(ahead_ns: int, clock: TruthClock, form: str) -> Blame:
+    """Who is to blame for a clock that is wrong; another clock of the host may be the right one."""
     mine = domain_of(form)
     way = "ahead of" if ahead_ns > 0 else "behind"
     says = f"the trace is {span(abs(ahead_ns))} {way} the host's clock ({mine})"

@@ -1,4 +1,4 @@
-"""What is known of jobs that nobody plays: how many collectives of a kind a step has."""
+"""Jobs of which only the host's times and the collectives of a step are known: those in PyTorch."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from commscope.columns import int64
+from commscope.generator.grading.clock_rows import Offsets, shift_ns, shifted
 from commscope.generator.grading.model import Blame, Numbers, Place, Row, held, not_told
+from commscope.generator.grading.step_rows import Steps, is_numbered, steps_of
+from commscope.generator.grading.tolerances import CLOCK_NS
 from commscope.generator.grading.traces import Traces
-from commscope.generator.truth_file import TruthFile, TruthMessages
+from commscope.generator.truth_file import TruthFile, TruthHostStep, TruthMessages
 
+#: What no truth of such a job tells.
+_UNKNOWN = ("compute", "communication", "hidden comm", "exposed comm")
 _MESSAGES = ("send", "recv")
 #: Of these, libraries and reports mean the same by the bytes.
 _SIZED = ("all_reduce", "all_gather", "reduce_scatter")
@@ -20,21 +25,48 @@ _Found = dict[tuple[int, str], list[int | None]]
 
 
 def host_rows(truth: TruthFile, traces: Traces) -> Iterator[Row]:
-    """Numbers and bytes of the collectives of each step, by operation."""
-    rank, found = truth.header.rank, _found(traces, truth.header.rank)
+    """The clock by begins of steps, and how many collectives of which sizes each step has."""
+    rank = truth.header.rank
+    place = Place(rank)
+    for check in _UNKNOWN:
+        yield not_told(check, place, "of this job only the host's times of steps are known")
+    if not is_numbered(traces):
+        says = "the trace has no annotation of any step: which collectives are whose is not known"
+        yield not_told("collectives", place, says)
+        return
+    yield from _clock(truth, traces, steps_of(truth, traces, None))
+    found = _found(traces, rank)
     for step in truth.host_steps:
-        if step.is_warmup:
-            continue
-        for op, true in sorted(step.collectives.items()):
-            place = Place(rank, step.step, op)
-            if op in _MESSAGES:
-                says = "messages that are launched together are one kernel"
-                yield not_told("collectives", place, says)
-            else:
-                yield from _rows(place, true, found.get((step.step, op), []))
+        if not step.is_warmup:
+            yield from _collectives(rank, step, found)
 
 
-def _rows(place: Place, true: TruthMessages, found: list[int | None]) -> Iterator[Row]:
+def _clock(truth: TruthFile, traces: Traces, steps: Steps) -> Iterator[Row]:
+    clock, form = truth.header.clock, traces.format_of(truth.header.rank)
+    begins = [
+        (step.host_begin_ns, steps[step.step]["host_start_ns"] + traces.report.origin_ns)
+        for step in truth.host_steps
+        if step.step in steps and steps[step.step]["host_start_ns"] is not None
+    ]
+    shift = shift_ns(truth, form)
+    if clock is not None and shift is not None and begins:
+        offsets = Offsets([at for at, _ in begins], [found - at for at, found in begins])
+        ahead = offsets.from_ns(shift, exact=False)
+        place = Place(truth.header.rank, what="begins of steps")
+        yield held("clock", place, Numbers(0, ahead, CLOCK_NS), shifted(ahead, clock, form))
+
+
+def _collectives(rank: int, step: TruthHostStep, found: _Found) -> Iterator[Row]:
+    for op, true in sorted(step.collectives.items()):
+        place = Place(rank, step.step, op)
+        if op in _MESSAGES:
+            says = "messages that are launched together are one kernel"
+            yield not_told("collectives", place, says)
+        else:
+            yield from _counted(place, true, found.get((step.step, op), []))
+
+
+def _counted(place: Place, true: TruthMessages, found: list[int | None]) -> Iterator[Row]:
     says = "the trace has another number of them than PyTorch was asked for"
     numbers = Numbers(true.count, len(found), unit="count")
     yield held("collectives", place, numbers, Blame("profiler", says))

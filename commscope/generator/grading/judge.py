@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from commscope.errors import CommscopeError, UsageError
@@ -59,15 +59,24 @@ def _is_run(folder: Path) -> bool:
 def _grade(folder: Path) -> Grade:
     about = read_run_file(folder)
     truths = read_truths(sorted(folder.glob(PATTERN)), about.run)
-    grade = judge(folder.resolve().name, truths, read_traces(folder))
+    profiled = tuple(about.run.profile_ranks) if about.run else ()
+    grade = judge(folder.resolve().name, truths, read_traces(folder), profiled)
     return replace(grade, rows=in_order([*about.rows, *grade.rows]))
 
 
-def judge(run: str, truths: Truths, traces: Traces | CommscopeError) -> Grade:
-    """Holds what was read of traces against what was read of truth files."""
+def judge(
+    run: str,
+    truths: Truths,
+    traces: Traces | CommscopeError,
+    profiled: Collection[int] = (),
+) -> Grade:
+    """Holds what was read of traces against what was read of truth files.
+
+    ``profiled``: the ranks that should have a trace; none: all.
+    """
     header = truths.header
     scenario, engine = (header.scenario, header.engine) if header else (None, None)
-    rows = [*truths.rows, *truth_rows(truths.of_rank), *trace_rows(truths, traces)]
+    rows = [*truths.rows, *truth_rows(truths.of_rank), *trace_rows(truths, traces, profiled)]
     notes: tuple[str, ...] = ()
     if not isinstance(traces, CommscopeError):
         rows += _rows(truths, traces)
@@ -77,25 +86,34 @@ def judge(run: str, truths: Truths, traces: Traces | CommscopeError) -> Grade:
 
 
 def _rows(truths: Truths, traces: Traces) -> Iterator[Row]:
+    """What truths and traces tell together, of each rank and of all."""
     there = {rank: truth for rank, truth in truths.of_rank.items() if rank in set(traces.ranks)}
     every = {rank: pair_up(truth, traces) for rank, truth in there.items()}
-    apart = apart_of(every)
-    for rank, truth in there.items():
-        yield from _rows_of_rank(truth, traces, every[rank], apart)
-        yield from fit_rows(truth, every[rank], truths.of_rank)
-    yield from straggler_rows(there, every, traces, apart)
+    job = _Job(truths.of_rank, traces, every, apart_of(every))
+    for truth in there.values():
+        yield from job.rows_of(truth)
+    yield from straggler_rows(there, every, traces, job.apart)
 
 
-def _rows_of_rank(truth: TruthFile, traces: Traces, pairs: Pairs, apart: Apart) -> Iterator[Row]:
-    form, error = traces.format_of(truth.header.rank), clock_error(traces)
-    steps = steps_of(truth, traces, pairs)
-    shift = shift_ns(truth, form)
-    yield from step_rows(truth, traces, steps, shift)
-    if truth.host_steps:
-        yield from host_rows(truth, traces)
-        return
-    yield from clock_rows(truth, form, pairs)
-    yield from count_rows(pairs, traces)
-    yield from length_rows(truth, pairs)
-    yield from number_rows(truth, steps, pairs, apart, error)
-    yield from wait_rows(truth, pairs, apart, error)
+@dataclass(frozen=True, slots=True)
+class _Job:
+    truths: Mapping[int, TruthFile]
+    traces: Traces
+    every: Mapping[int, Pairs]
+    apart: Apart
+
+    def rows_of(self, truth: TruthFile) -> Iterator[Row]:
+        """All that is held against the truth of one rank."""
+        traces, pairs = self.traces, self.every[truth.header.rank]
+        form = traces.format_of(truth.header.rank)
+        steps = steps_of(truth, traces, pairs)
+        yield from step_rows(truth, traces, steps, shift_ns(truth, form))
+        if truth.host_steps and not truth.steps:
+            yield from host_rows(truth, traces)
+            return
+        yield from clock_rows(truth, form, pairs)
+        yield from fit_rows(truth, pairs, self.truths)
+        yield from count_rows(pairs, traces)
+        yield from length_rows(truth, pairs)
+        yield from number_rows(truth, steps, pairs, self.apart, clock_error(traces))
+        yield from wait_rows(truth, pairs, self.apart, clock_error(traces))

@@ -44,6 +44,8 @@ CHECKS = (
     "stragglers",
     "causes",
 )
+#: What is asked of truth files alone, or of traces only whether they are there.
+_OF_TRUTH = ("run", "truth file", "truth adds up", "trace")
 EXIT_CODES: dict[Literal["pass", "fail"], int] = {"pass": 0, "fail": 10}
 
 
@@ -160,9 +162,11 @@ class Grade:
 
     @property
     def result(self) -> Literal["pass", "fail"]:
-        """Passed if nothing failed, and something was compared."""
-        found = {row.result for row in self.rows}
-        return "pass" if "fail" not in found and "pass" in found else "fail"
+        """Passed if nothing failed, and something of the traces was compared."""
+        if self.failures:
+            return "fail"
+        compared = (row.check not in _OF_TRUTH for row in self.rows if row.result == "pass")
+        return "pass" if any(compared) else "fail"
 
     @property
     def tallies(self) -> list[Tally]:
@@ -207,7 +211,7 @@ def verdict(grade: Grade) -> str:
     compared = [row for row in grade.rows if row.result != "not_told"]
     if grade.result == "pass":
         return f"passed: {len(compared):,} comparisons with the truth, all within their tolerances"
-    if not compared:
+    if not grade.failures:
         return "failed: the traces tell nothing that could be compared with the truth"
     first = grade.failures[0]
     return (

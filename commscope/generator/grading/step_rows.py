@@ -15,18 +15,22 @@ _CHECK = "steps"
 #: Sources of steps whose numbers are those of the program.
 _NUMBERED = ("annotation", "marker")
 Steps = Mapping[int, dict[str, Any]]
-_Step = TruthStep | TruthHostStep
 
 
-def steps_of(truth: TruthFile, traces: Traces, pairs: Pairs) -> Steps:
+def is_numbered(traces: Traces) -> bool:
+    """Whether steps have the numbers of the program."""
+    return traces.report.summary.step_source in _NUMBERED
+
+
+def steps_of(truth: TruthFile, traces: Traces, pairs: Pairs | None) -> Steps:
     """Rows of the report's steps by the numbers that the truth gives them."""
     rank = truth.header.rank
     rows = [row for row in traces.report.steps if row["rank"] == rank]
-    if traces.report.summary.step_source in _NUMBERED:
+    if is_numbered(traces):
         return {row["step"]: row for row in rows}
     origin = traces.report.origin_ns
     found: dict[int, dict[str, Any]] = {}
-    for pair in pairs.of("compute", "collective"):
+    for pair in pairs.of("compute", "collective") if pairs else ():
         since = pair.kernel.start_ns - origin
         for row in rows:
             has_window = row["start_ns"] is not None
@@ -43,17 +47,17 @@ def step_rows(
     ``shift_ns`` leads from the host's monotonic clock to that of the trace, where it is known.
     """
     rank, is_exact = truth.header.rank, truth.header.is_simulated
-    is_numbered = traces.report.summary.step_source in _NUMBERED
+    numbered = is_numbered(traces)
     measured = [step for step in truth.on_host if not step.is_warmup]
     missing = [step.step for step in measured if step.step not in steps]
     found = len(measured) - len(missing)
-    more = sorted(set(steps) - {step.step for step in measured}) if is_numbered else []
+    more = sorted(set(steps) - {step.step for step in measured}) if numbered else []
     says = f"steps of rank {rank} are missing in the trace: {_listed(missing)}"
     if more:
         says = f"the trace of rank {rank} has steps that the job did not do: {_listed(more)}"
     numbers = Numbers(len(measured), found + len(more), unit="count")
     yield held(_CHECK, Place(rank), numbers, Blame("profiler", says))
-    if not is_numbered:
+    if not numbered:
         says = "the steps are inferred: the trace has no annotation of any"
         yield not_told(_CHECK, Place(rank, what="begin and end"), says)
     elif shift_ns is not None:

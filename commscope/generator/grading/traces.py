@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from commscope.analysis.result import Analysis, analyse
 from commscope.engine.load import read_run, trace_of
-from commscope.errors import CommscopeError
-from commscope.generator.grading.model import Blame, Numbers, Place, Row, failed, held
+from commscope.errors import CommscopeError, NoDeviceEvents
+from commscope.generator.grading.model import Blame, Numbers, Place, Row, failed, held, not_told
 from commscope.generator.grading.truths import Truths
 from commscope.report.build import report_of
 from commscope.report.model import Report
 
 _CHECK = "trace"
+#: Back ends of torch.distributed for jobs without GPUs.
+_OF_CPUS = ("gloo",)
 #: Topics of notes on what was left out or repaired, which a complete run has none of.
 _DAMAGE = "damage"
 
@@ -49,14 +51,25 @@ def read_traces(folder: Path) -> Traces | CommscopeError:
         return error
 
 
-def trace_rows(truths: Truths, traces: Traces | CommscopeError) -> Iterator[Row]:
-    """A row a rank of the job, and one for each trace that is damaged."""
+def trace_rows(
+    truths: Truths, traces: Traces | CommscopeError, profiled: Collection[int]
+) -> Iterator[Row]:
+    """A row a rank of the job, and one for each trace that is damaged.
+
+    Only the ranks that are ``profiled`` need one; none: all.
+    """
+    if isinstance(traces, NoDeviceEvents) and truths.header and truths.header.backend in _OF_CPUS:
+        yield not_told(_CHECK, Place(), "the job ran on CPUs, of which traces show no activity")
+        return
     if isinstance(traces, CommscopeError):
         yield failed(_CHECK, Place(), Blame("profiler", f"no trace can be used: {traces}"))
         return
     found = set(traces.ranks)
     why = "".join(f"; {says}" for says in _said_of_damage(traces))
     for rank in sorted(truths.of_rank):
+        if profiled and rank not in profiled and rank not in found:
+            yield not_told(_CHECK, Place(rank), "the rank was not profiled (--profile-ranks)")
+            continue
         numbers = Numbers("there", "there" if rank in found else "missing", unit="words")
         says = (
             f"rank {rank} has a truth, but no trace: the profiler wrote none, or one that is of "
