@@ -136,8 +136,11 @@ def test_a_trace_is_that_of_another_rank(run: Path) -> None:
 
 
 def test_a_trace_calls_itself_another_rank(run: Path) -> None:
+    def exchange(document: Line) -> None:
+        document["distributedInfo"]["rank"] = 1 - document["distributedInfo"]["rank"]
+
     for rank in (0, 1):
-        change_trace(run, rank, lambda d, r=rank: d["distributedInfo"].update(rank=1 - r))
+        change_trace(run, rank, exchange)
     found = failures(run)
     assert {row.place.rank for row in found["kernel times"]} | {
         row.place.rank for row in found["clock"]
