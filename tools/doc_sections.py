@@ -36,6 +36,7 @@ from commscope.findings.quality import RULES, trust_of
 from commscope.findings.rule import AnyRule
 from commscope.findings.rules import BUILT_IN
 from commscope.findings.versions import KNOWN_PROBLEMS
+from commscope.generator.catalog import SCENARIOS, Scenario, plan_of
 from commscope.parsers.registry import PARSERS
 from commscope.report.metrics import METRICS
 from commscope.report.metrics import Metric as ReportMetric
@@ -325,6 +326,34 @@ def _cut(value: Any) -> Any:
 
 
 #: Name of a section -> what writes it, from the argument that the page gives.
+# Generated jobs
+
+
+def scenarios_section(_: str) -> str:
+    """All scenarios of ``commscope generate``, and what has to be found in them."""
+    rows = [
+        (f"`{name}`", scenario.summary, _planted(name), _needs(scenario))
+        for name, scenario in SCENARIOS.items()
+    ]
+    return _table(("scenario", "what happens", "found first", "needs"), rows)
+
+
+def _planted(name: str) -> str:
+    return ", ".join(
+        cause.rule
+        + ("" if cause.rank is None else f", rank {cause.rank}")
+        + (f": {cause.did}" if cause.did else "")
+        for cause in plan_of(name).causes
+    ) or "nothing above low"  # fmt: skip
+
+
+def _needs(scenario: Scenario) -> str:
+    ranks = f"{scenario.min_ranks} ranks" if scenario.min_ranks > 1 else ""
+    real = "real collectives" if scenario.needs_real_collectives else ""
+    not_on = f"not on {' or '.join(scenario.not_on)}" if scenario.not_on else ""
+    return ", ".join(filter(None, (ranks, real, not_on)))
+
+
 SECTIONS: dict[str, Callable[[str], str]] = {
     "table": table_section,
     "flags": flags_section,
@@ -338,4 +367,5 @@ SECTIONS: dict[str, Callable[[str], str]] = {
     "metrics": metrics_section,
     "command": command_section,
     "example": example_section,
+    "scenarios": scenarios_section,
 }

@@ -120,7 +120,8 @@ def _knob_option(knob: dataclasses.Field[Any], hint: Any) -> Callable[[Command],
     shared = {"group": info["group"], "default": None}
     if hint is bool:
         says = f"{info['help']}  [default: {'yes' if knob.default else 'no'}]"
-        return grouped(f"{flag}/--no-{flag[2:]}", help=says, **shared)
+        opposite = flag.replace("--no-", "--") if flag.startswith("--no-") else f"--no-{flag[2:]}"
+        return grouped(f"{flag}/{opposite}", help=says, **shared)
     says = f"{info['help']}  [default: {_shown(knob.name, knob.default)}]"
     choices = get_args(hint) or (tuple(DTYPES) if knob.name == "dtype" else ())
     if choices:
