@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+import pytest
 from graded import lines_of, run_of, truth_of, write_lines
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commscope.columns import int64, nullable, with_column
 from commscope.generator.grading import judge
 from commscope.generator.grading.traces import Traces, read_traces
 from commscope.generator.grading.truths import read_truths
+from commscope.report.model import ReportTable
 
 STEP = (
     "host_begin_ns", "host_end_ns", "compute_us", "comm_us", "overlap_us", "exposed_comm_us",
@@ -77,3 +81,24 @@ def test_any_number_of_an_operation_that_is_altered_fails(
     ops = ("compute", "collective", "copy")
     number, name = data.draw(st.sampled_from(_numbers_of(rank, ops, OPERATION)))
     assert _judged(rank, number, name, by)
+
+
+@pytest.mark.parametrize(
+    ("column", "check"),
+    [
+        ("compute_ns", "compute"),
+        ("communication_ns", "communication"),
+        ("exposed_comm_ns", "exposed comm"),
+        ("exposed_wait_ns", "exposed wait"),
+        ("idle_ns", "idle"),
+    ],
+)
+def test_an_analysis_that_is_wrong_is_suspect(column: str, check: str) -> None:
+    folder, traces = _run()
+    steps = traces.report.steps.arrow
+    wrong = with_column(steps, column, nullable(int64(steps, column) + 50_000))
+    report = replace(traces.report, steps=ReportTable(wrong))
+    truths = read_truths([truth_of(folder, rank) for rank in (0, 1)])
+    failures = judge("", truths, replace(traces, report=report)).failures
+    assert {(row.check, row.suspect) for row in failures} == {(check, "commscope")}
+    assert len(failures) == 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import Literal
 
@@ -25,19 +26,19 @@ _BETTER = 10
 _LEAST_PAIRS = 6
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Offsets:
     """By how much a trace is ahead of the truth, at the times of the truth; in order of time."""
 
     at_ns: Sequence[int]
     ahead_ns: Sequence[int]
 
-    @property
+    @cached_property
     def typical_ns(self) -> int:
         """The median."""
         return round(median(self.ahead_ns))
 
-    @property
+    @cached_property
     def drift_ppm(self) -> float | None:
         """How much the trace gains; null where too little is known."""
         third = len(self.at_ns) // 3
@@ -57,7 +58,11 @@ class Offsets:
     def at(self, time_ns: int) -> int:
         """By how much it is ahead at a time, on the line that offset and drift make."""
         slope = (self.drift_ppm or 0) / 1e6
-        return self.typical_ns + round(slope * (time_ns - median(self.at_ns)))
+        return self.typical_ns + round(slope * (time_ns - self._middle_ns))
+
+    @cached_property
+    def _middle_ns(self) -> float:
+        return median(self.at_ns)
 
     def apart_ns(self) -> int:
         """How far nine of ten are from that line, at most."""

@@ -25,6 +25,8 @@ _KINDS: dict[str, DeviceOperation] = {
 _ALTERED = Blame(
     "truth", "it is not what the operations add up to: the file was altered, or lines are missing"
 )
+#: The number of a collective whose number is not known.
+_NO_SEQ = -1
 Times = Sequence[tuple[int, int]]
 
 
@@ -79,10 +81,11 @@ def _steps_add_up(truth: TruthFile) -> Iterator[Row]:
 
 def _numbers_follow(truth: TruthFile) -> Row:
     """Whether the collectives of each communicator are numbered one after the other."""
-    found: defaultdict[str, list[int]] = defaultdict(list)
+    every: defaultdict[str, list[int]] = defaultdict(list)
     for row in truth.operations:
-        if row.op == "collective" and row.coll in COLLECTIVE_OPS and row.comm and row.seq >= 0:
-            found[row.comm].append(row.seq)
+        if row.op == "collective" and row.coll in COLLECTIVE_OPS and row.comm:
+            every[row.comm].append(row.seq)
+    found = {comm: seqs for comm, seqs in every.items() if set(seqs) != {_NO_SEQ}}
     right = sum(seqs == list(range(seqs[0], seqs[0] + len(seqs))) for seqs in found.values())
     numbers = Numbers(len(found), right, unit="count")
     says = "the collectives of a communicator are not numbered one after the other: altered"
