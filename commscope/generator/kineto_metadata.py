@@ -13,7 +13,11 @@ def metadata(
     rank: int, operation: Communication, communicator: Communicator, seq: int | None
 ) -> str:
     """The arguments, as members of a JSON object; only collectives have a ``seq``, if any."""
-    shared = _arguments(op_of(operation), operation.size_bytes, communicator)
+    if isinstance(operation, Collective) and operation.shares:
+        sent, received = operation.shares, _received(operation.shares, rank, communicator)
+        shared = _uneven(sent, received, communicator)
+    else:
+        shared = _arguments(op_of(operation), operation.size_bytes, communicator)
     if not isinstance(operation, Collective):
         # PyTorch numbers messages by rank, not by pair: a Seq of theirs would match nothing.
         return _src_dst(rank, operation) + shared
@@ -44,15 +48,35 @@ def _share(op: str, size_bytes: int, members: int) -> tuple[int, int]:
 def _arguments(op: str, size_bytes: int, communicator: Communicator) -> str:
     """The arguments that all calls of the same kind share, as members of a JSON object."""
     sent, received = _share(op, size_bytes, len(communicator.members))
-    width, dtype = (2, "BFloat16") if sent % 2 == 0 and received % 2 == 0 else (1, "Byte")
+    return _told(SPELLINGS[op], (sent,), (received,), communicator)
+
+
+@lru_cache(maxsize=4096)
+def _uneven(sent: tuple[int, ...], received: tuple[int, ...], communicator: Communicator) -> str:
+    """The arguments of an all_to_all that is uneven."""
+    return _told(SPELLINGS["all_to_all"], sent, received, communicator)
+
+
+def _received(shares: tuple[int, ...], rank: int, communicator: Communicator) -> tuple[int, ...]:
+    """What a rank gets from each member."""
+    return (shares[communicator.members.index(rank)],) * len(shares)
+
+
+def _told(
+    name: str, sent: tuple[int, ...], received: tuple[int, ...], communicator: Communicator
+) -> str:
+    """The arguments; several sizes are splits."""
+    is_even = all(size % 2 == 0 for size in (*sent, *received))
+    width, dtype = (2, "BFloat16") if is_even else (1, "Byte")
+    ins, outs = ([size // width for size in sizes] for sizes in (sent, received))
     arguments = {
-        "Collective name": SPELLINGS[op],
-        "In msg nelems": sent // width,
-        "Out msg nelems": received // width,
+        "Collective name": name,
+        "In msg nelems": sum(ins),
+        "Out msg nelems": sum(outs),
         "Group size": len(communicator.members),
         "dtype": dtype,
-        "In split size": "[]",
-        "Out split size": "[]",
+        "In split size": str(ins) if len(ins) > 1 else "[]",
+        "Out split size": str(outs) if len(outs) > 1 else "[]",
         "Process Group Name": communicator.name,
         "Process Group Description": communicator.description,
         "Process Group Ranks": str(list(communicator.members)),

@@ -34,13 +34,14 @@ class Shape:
     root: int | None
     seq: int | None
     transfer_ns: int | None
+    shares: tuple[int, ...] = ()
 
 
 def shape_of(operation: Communication) -> Shape:
     """What a member says of the instance."""
     if isinstance(operation, Collective):
         o = operation
-        return Shape(o.op, o.size_bytes, o.root, o.seq, o.transfer_ns)
+        return Shape(o.op, o.size_bytes, o.root, o.seq, o.transfer_ns, o.shares)
     return Shape("send_recv", operation.size_bytes, None, None, None)
 
 
@@ -98,6 +99,7 @@ def _said(shape: Shape) -> str:
     root = "" if shape.root is None else f" from or to rank {shape.root}"
     seq = "" if shape.seq is None else f" number {shape.seq}"
     given = "" if shape.transfer_ns is None else f" taking {shape.transfer_ns} ns"
+    given += f" in shares of {list(shape.shares)}" if shape.shares else ""
     return f"{shape.op}{seq} of {shape.size_bytes} bytes{root}{given}"
 
 
@@ -109,7 +111,9 @@ def meet(
     members = pair or communicator.members
     transfer = shape.transfer_ns
     if transfer is None:
-        transfer = network.transfer_ns(name, shape.op, shape.size_bytes, len(members))
+        # The member that gets most decides: as if all got as much.
+        size = max(shape.shares) * len(members) if shape.shares else shape.size_bytes
+        transfer = network.transfer_ns(name, shape.op, size, len(members))
     return Meeting(
         instance=Instance(
             communicator=name,

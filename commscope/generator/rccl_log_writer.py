@@ -85,9 +85,10 @@ class _Rank:
             name = "Send" if isinstance(operation, Send) else "Recv"
             yield record(name, operation.size_bytes, members.index(operation.peer))
         elif operation.op == "all_to_all":
-            for peer in range(size):
-                yield record("Send", operation.size_bytes // size, peer)
-                yield record("Recv", operation.size_bytes // size, peer)
+            shares = operation.shares or (operation.size_bytes // size,) * size
+            for peer, share in enumerate(shares):
+                yield record("Send", share, peer)
+                yield record("Recv", shares[members.index(self.rank)], peer)
         else:
             share = operation.size_bytes // (size if operation.op in _SHARED else 1)
             root = 0 if operation.root is None else members.index(operation.root)

@@ -92,7 +92,8 @@ class Collective:
 
     ``size_bytes`` is counted as for ``bytes`` in the reports: the total for all_gather and
     reduce_scatter. ``seq`` is checked where given, ``root`` is a rank, ``transfer_ns`` is used
-    instead of what the size takes.
+    instead of what the size takes. ``shares`` are the bytes that every member sends to each, of an
+    all_to_all that is uneven.
     """
 
     stream: str
@@ -102,6 +103,7 @@ class Collective:
     seq: int | None = None
     root: int | None = None
     transfer_ns: int | None = None
+    shares: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +274,17 @@ def _collective_problem(operation: Collective, communicator: Communicator) -> st
         return f"{operation.op} needs a member of {communicator.name} as root"
     if not has_root and operation.root is not None:
         return f"{operation.op} has no root"
+    return _shares_problem(operation, communicator) if operation.shares else None
+
+
+def _shares_problem(operation: Collective, communicator: Communicator) -> str | None:
+    shares = operation.shares
+    if operation.op != "all_to_all":
+        return f"{operation.op} has no shares"
+    if len(shares) != len(communicator.members) or min(shares) < 0:
+        return f"shares {list(shares)}, but {len(communicator.members)} members"
+    if sum(shares) != operation.size_bytes:
+        return f"shares of {sum(shares)} bytes in all, but a size of {operation.size_bytes}"
     return None
 
 

@@ -7,7 +7,7 @@
     malloc BYTES US | free US
     comp STREAM KIND US [LAYER]
     rec STREAM EVENT | wait STREAM EVENT
-    coll STREAM COMM OP BYTES [SEQ] [root=RANK] [us=TRANSFER]
+    coll STREAM COMM OP BYTES [SEQ] [root=RANK] [us=TRANSFER] [shares=BYTES,BYTES,...]
     send STREAM COMM PEER BYTES | recv STREAM COMM PEER BYTES
     copy STREAM h2d|d2h BYTES [pinned|pageable]
 
@@ -93,7 +93,8 @@ def _collective_line(o: Collective) -> str:
     line = f"coll {_word(o.stream)} {_word(o.communicator)} {o.op} {o.size_bytes}"
     line += "" if o.seq is None else f" {o.seq}"
     line += "" if o.root is None else f" root={o.root}"
-    return line + ("" if o.transfer_ns is None else f" us={_us(o.transfer_ns)}")
+    line += "" if o.transfer_ns is None else f" us={_us(o.transfer_ns)}"
+    return line + (f" shares={','.join(map(str, o.shares))}" if o.shares else "")
 
 
 def _compute_line(o: Compute) -> str:
@@ -189,7 +190,7 @@ def _read_collective(words: Sequence[str]) -> Collective:
     stream, communicator, op, size, *more = words
     options = dict(word.split("=", 1) for word in more if "=" in word)
     seq = [int(word) for word in more if "=" not in word]
-    root, us = options.pop("root", None), options.pop("us", None)
+    root, us, shares = (options.pop(name, None) for name in ("root", "us", "shares"))
     if options or len(seq) > 1:
         raise ValueError(more)
     return Collective(
@@ -197,6 +198,7 @@ def _read_collective(words: Sequence[str]) -> Collective:
         seq=seq[0] if seq else None,
         root=None if root is None else int(root),
         transfer_ns=None if us is None else _ns(us),
+        shares=() if shares is None else tuple(map(int, shares.split(","))),
     )  # fmt: skip
 
 

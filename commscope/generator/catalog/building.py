@@ -66,6 +66,19 @@ class RankProgram(ProgramBuilder):
         transfer = self._mock_ns(communicator, op, size_bytes) if self.is_mock else None
         self.add(Collective(stream, communicator, op, size_bytes, root=root, transfer_ns=transfer))
 
+    def exchange(self, stream: str, communicator: str, shares: tuple[int, ...]) -> None:
+        """An all_to_all of so many bytes for each member, which compute needs at once."""
+        self.order(COMPUTE, stream)
+        size, most = sum(shares), max(shares) * len(shares)
+        transfer = self._mock_ns(communicator, "all_to_all", most) if self.is_mock else None
+        uneven = shares if len(set(shares)) > 1 else ()
+        self.add(
+            Collective(
+                stream, communicator, "all_to_all", size, transfer_ns=transfer, shares=uneven
+            )
+        )
+        self.order(stream, COMPUTE)
+
     @property
     def is_mock(self) -> bool:
         """Whether kernels of known length stand for collectives."""

@@ -28,7 +28,8 @@ def tensor_parallel(knobs: Knobs) -> Schedule:
 def experts(knobs: Knobs) -> Schedule:
     """Tokens go to the ranks of their experts and back, in every layer.
 
-    The experts of rank 0 get ``hot_percent`` of the mean, and compute as much longer.
+    The experts of rank 0 get ``hot_percent`` of the mean, and compute as much longer. What goes
+    back is as large on every rank: the others wait for it all the same.
     """
 
     def write_step(program: RankProgram) -> None:
@@ -42,9 +43,10 @@ def experts(knobs: Knobs) -> Schedule:
 
 def _layer_of_experts(program: RankProgram, kind: str, duration_ns: int, layer: str) -> None:
     knobs, half = program.knobs, duration_ns // 2
+    percents = tokens_percent(knobs)
     program.compute(kind, half, f"{layer}/attention")
-    program.in_line("ep", "ep", "all_to_all", knobs.msg_bytes)
-    percent = tokens_percent(knobs)[program.rank]
+    program.exchange("ep", "ep", _shares_of(knobs.msg_bytes, percents))
+    percent = percents[program.rank]
     program.compute(kind, max(half * percent // 100, 1), f"{layer}/experts")
     program.in_line("ep", "ep", "all_to_all", knobs.msg_bytes)
 
@@ -54,6 +56,11 @@ def tokens_percent(knobs: Knobs) -> list[int]:
     most = min(knobs.hot_percent, 100 * knobs.ranks)
     others = knobs.ranks - 1
     return [most] + [(100 * knobs.ranks - most) // others for _ in range(others)]
+
+
+def _shares_of(size_bytes: int, percents: list[int]) -> tuple[int, ...]:
+    """Bytes in these proportions, in whole KiB where there are so many."""
+    return tuple(max(size_bytes * each // sum(percents) >> 10, 1) << 10 for each in percents)
 
 
 def pipeline(knobs: Knobs) -> Schedule:

@@ -53,6 +53,8 @@ class Communicators {
     } else if (op == "reduce") {
       CSG_CCL(Reduce, b.send, b.receive, all.number, all.type, ncclSum, place.root, place.comm,
               stream);
+    } else if (!o.shares.empty()) {
+      exchange_unevenly(o, b, place);
     } else {
       exchange(op, share, b, place);
     }
@@ -108,6 +110,22 @@ class Communicators {
         CSG_CCL(Recv, b.receive + (receives_all ? offset : 0), share.number, share.type, peer,
                 at.comm, at.stream);
       }
+    }
+    CSG_CCL(GroupEnd);
+  }
+
+  static void exchange_unevenly(const Operation& o, const CommunicationBuffers& b,
+                                const Place& at) {
+    const std::int64_t own = o.shares[static_cast<std::size_t>(at.self)];
+    std::int64_t sent = 0, received = 0;
+    CSG_CCL(GroupStart);
+    for (std::size_t peer = 0; peer < o.shares.size(); ++peer) {
+      const Count to = count(o.shares[peer]), from = count(own);
+      const int number = static_cast<int>(peer);
+      CSG_CCL(Send, b.send + sent, to.number, to.type, number, at.comm, at.stream);
+      CSG_CCL(Recv, b.receive + received, from.number, from.type, number, at.comm, at.stream);
+      sent += o.shares[peer];
+      received += own;
     }
     CSG_CCL(GroupEnd);
   }

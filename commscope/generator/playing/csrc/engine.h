@@ -78,7 +78,7 @@ inline int frees_without_allocation(const std::vector<Operation>& program) {
 inline std::int64_t most_bytes(const std::vector<Operation>& program, bool (*counts)(Op)) {
   std::int64_t most = 0;
   for (const Operation& each : program) {
-    if (counts(each.op)) most = std::max(most, each.bytes);
+    if (counts(each.op)) most = std::max({most, each.bytes, each.most_bytes()});
   }
   return most;
 }

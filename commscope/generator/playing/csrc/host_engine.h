@@ -241,7 +241,7 @@ class HostEngine : public Engine {
     const auto n = static_cast<std::int64_t>(members);
     if (o.name == "all_reduce") return kNetwork.time(o.bytes, 2 * (n - 1), n);
     const bool shares = o.name == "all_gather" || o.name == "reduce_scatter" || o.name == "all_to_all";
-    return shares ? kNetwork.time(o.bytes, n - 1, n) : kNetwork.time(o.bytes);
+    return shares ? kNetwork.time(o.most_bytes(), n - 1, n) : kNetwork.time(o.bytes);
   }
 
   // The name of where the members of an operation meet.

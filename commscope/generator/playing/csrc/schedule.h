@@ -30,9 +30,17 @@ struct Operation {
   int other = -1;       // root or peer: a rank of the job
   std::int64_t number = 0;  // of the step; of a collective on its communicator, from 0
   std::int64_t bytes = 0;
+  std::vector<std::int64_t> shares;  // of an uneven all_to_all: bytes that each member is sent
   Ns duration = kUnknown;
   bool to_device = false;
   bool pageable = false;
+
+  // Bytes that the member which gets most gets from all, itself too.
+  std::int64_t most_bytes() const {
+    if (shares.empty()) return bytes;
+    return *std::max_element(shares.begin(), shares.end()) *
+           static_cast<std::int64_t>(shares.size());
+  }
 };
 
 struct Communicator {
@@ -230,9 +238,23 @@ class ScheduleReader {
       o.other = static_cast<int>(integer(word.substr(5)));
     } else if (word.rfind("us=", 0) == 0) {
       o.duration = duration(word.substr(3));
+    } else if (word.rfind("shares=", 0) == 0) {
+      read_shares(o, word.substr(7));
     } else {
       o.number = integer(word);
     }
+  }
+
+  void read_shares(Operation& o, const std::string& word) {
+    std::istringstream text(word);
+    std::int64_t all = 0;
+    for (std::string each; std::getline(text, each, ',');) {
+      o.shares.push_back(size(each));
+      all += o.shares.back();
+    }
+    const auto& members = schedule_.communicators[place(o.communicator)].members;
+    const bool fits = o.shares.size() == members.size() && all == o.bytes;
+    if (o.name != "all_to_all" || !fits) throw not_understood();
   }
 
   void read_membership(Operation& o) {
