@@ -5,12 +5,17 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from commscope.errors import CommscopeError
 from commscope.generator.catalog import plan_of
 from commscope.generator.engines import Choice, generate
-from commscope.generator.grading import Grade, Row, grade
+from commscope.generator.grading import Grade, Row, grade, judge
+from commscope.generator.grading.run_rows import read_run_file
+from commscope.generator.grading.traces import Traces, read_traces
+from commscope.generator.grading.truths import read_truths
 
 Line = dict[str, Any]
 SMALL = {"ranks": 2, "steps": 3, "layers": 2}
@@ -30,8 +35,23 @@ def graded(folder: Path) -> Grade:
 
 def failures(folder: Path) -> dict[str, list[Row]]:
     """The rows that failed, by check."""
+    return _by_check(graded(folder).failures)
+
+
+@cache
+def _traces(folder: Path) -> Traces | CommscopeError:
+    return read_traces(folder)
+
+
+def failures_of_truths(folder: Path, whole: Path) -> dict[str, list[Row]]:
+    """The same where only truths differ from those of another run, whose traces are read once."""
+    truths = read_truths(sorted(folder.glob("truth_rank*.jsonl")), read_run_file(folder).run)
+    return _by_check(judge(folder.name, truths, _traces(whole)).failures)
+
+
+def _by_check(rows: list[Row]) -> dict[str, list[Row]]:
     found: dict[str, list[Row]] = {}
-    for row in graded(folder).failures:
+    for row in rows:
         found.setdefault(row.check, []).append(row)
     return found
 

@@ -12,6 +12,7 @@ from graded import (
     change_trace,
     change_truth,
     failures,
+    failures_of_truths,
     graded,
     lines_of,
     run_of,
@@ -54,28 +55,34 @@ def test_the_run_itself_passes(run: Path) -> None:
         ("exposed_copy_us", "exposed copy"), ("idle_us", "idle"), ("span_us", "window"),
     ],
 )  # fmt: skip
-def test_a_number_of_a_step_is_altered(name: str, what: str, run: Path) -> None:
+def test_a_number_of_a_step_is_altered(name: str, what: str, run: Path, whole: Path) -> None:
     change_truth(run, 1, lambda lines: _step(lines, 1).update({name: 77.001}))
-    (row,) = failures(run)["truth adds up"]
+    (row,) = failures_of_truths(run, whole)["truth adds up"]
     assert row.place == (1, 1, what)
     assert row.suspect == "truth"
     assert row.says.startswith("it is not what the operations add up to: the file was altered")
-    assert verdict(graded(run)).startswith("failed: ")
-    assert f"truth adds up ({what} of rank 1, step 1)" in verdict(graded(run))
+
+
+def test_the_verdict_names_what_failed_first(run: Path) -> None:
+    change_truth(run, 1, lambda lines: _step(lines, 1).update(idle_us=77.001))
+    assert verdict(graded(run)).startswith("failed: 2 of ")
+    assert "what the job says of itself: truth adds up (idle of rank 1, step 1): it is not" in (
+        verdict(graded(run))
+    )
 
 
 @pytest.mark.parametrize("name", ["host_begin_ns", "host_end_ns"])
-def test_a_time_on_the_host_is_altered(name: str, run: Path) -> None:
+def test_a_time_on_the_host_is_altered(name: str, run: Path, whole: Path) -> None:
     change_truth(run, 0, lambda lines: _step(lines, 2).update({name: _step(lines, 2)[name] + 1}))
-    (row,) = failures(run)["steps"]
+    (row,) = failures_of_truths(run, whole)["steps"]
     assert row.place == (0, 2, name.split("_")[1])
     assert row.numbers.deviation == -1
 
 
 @pytest.mark.parametrize("op", ["compute", "collective"])
-def test_an_operation_is_deleted(op: str, run: Path) -> None:
+def test_an_operation_is_deleted(op: str, run: Path, whole: Path) -> None:
     change_truth(run, 0, lambda lines: lines.remove(_operations(lines, op)[1]))
-    found = failures(run)
+    found = failures_of_truths(run, whole)
     assert {row.place.step for row in found["truth adds up"]} - {None} == {0}
     (row,) = found["compute kernels" if op == "compute" else "collectives"]
     assert row.suspect == "truth"
@@ -83,25 +90,25 @@ def test_an_operation_is_deleted(op: str, run: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["begin_us", "wait_us"])
-def test_an_operation_is_altered(name: str, run: Path) -> None:
+def test_an_operation_is_altered(name: str, run: Path, whole: Path) -> None:
     change_truth(
         run,
         0,
         lambda lines: [line.update({name: 0.5}) for line in _operations(lines, "collective")],
     )
-    assert {row.place.rank for row in failures(run)["truth adds up"]} >= {0}
+    assert {row.place.rank for row in failures_of_truths(run, whole)["truth adds up"]} >= {0}
 
 
-def test_the_size_of_a_collective_is_altered(run: Path) -> None:
+def test_the_size_of_a_collective_is_altered(run: Path, whole: Path) -> None:
     change_truth(run, 0, lambda lines: _operations(lines, "collective")[0].update(bytes=64))
-    (row,) = failures(run)["sizes"]
+    (row,) = failures_of_truths(run, whole)["sizes"]
     assert "of 1 has" in row.says
     assert row.says.endswith("the job moved 64 B")
 
 
-def test_the_order_of_operations_is_altered(run: Path) -> None:
+def test_the_order_of_operations_is_altered(run: Path, whole: Path) -> None:
     change_truth(run, 0, lambda lines: _operations(lines, "compute")[0].update(name="csg_opt"))
-    (row,) = failures(run)["order"]
+    (row,) = failures_of_truths(run, whole)["order"]
     assert row.says == "number 0 is csg_fwd, the job launched csg_opt"
 
 
@@ -202,9 +209,9 @@ def test_the_truths_of_two_ranks_are_exchanged(run: Path) -> None:
     assert failures(run)
 
 
-def test_a_truth_of_another_run(run: Path) -> None:
+def test_a_truth_of_another_run(run: Path, whole: Path) -> None:
     change_truth(run, 1, lambda lines: lines[0]["plan"].update(layers=99))
-    (row,) = failures(run)["truth file"]
+    (row,) = failures_of_truths(run, whole)["truth file"]
     assert row.says == "its plan is not that of rank 0: not of the same run"
 
 
@@ -224,16 +231,16 @@ def test_a_truth_is_cut_within_a_line(run: Path) -> None:
     assert found["trace"][0].says == "there is a trace of rank 0, but no truth of it"
 
 
-def test_a_truth_is_cut_between_lines(run: Path) -> None:
+def test_a_truth_is_cut_between_lines(run: Path, whole: Path) -> None:
     change_truth(run, 0, lambda lines: lines.__delitem__(slice(len(lines) // 2, None)))
-    assert [row.says for row in failures(run)["truth file"]] == [
+    assert [row.says for row in failures_of_truths(run, whole)["truth file"]] == [
         "0 steps of 3 steps behind 1 of warm-up: was it cut?"
     ]
 
 
-def test_the_last_step_is_cut_off(run: Path) -> None:
+def test_the_last_step_is_cut_off(run: Path, whole: Path) -> None:
     change_truth(run, 0, lambda lines: lines.remove(_step(lines, 2)))
-    found = failures(run)
+    found = failures_of_truths(run, whole)
     assert [row.says for row in found["truth file"]] == [
         "3 steps of 3 steps behind 1 of warm-up: was it cut?"
     ]
@@ -272,22 +279,22 @@ def test_kernels_are_longer_in_the_trace(run: Path) -> None:
     assert rows[0].says.startswith("the analysis agrees with the kernels of the trace, and these")
 
 
-def test_a_planned_cause_is_not_the_one_that_is_found(run: Path) -> None:
+def test_a_planned_cause_is_not_the_one_that_is_found(run: Path, whole: Path) -> None:
     for rank in (0, 1):
         change_truth(run, rank, lambda lines: lines[-1].update(rule="O6", rank=None))
-    (row,) = failures(run)["causes"]
+    (row,) = failures_of_truths(run, whole)["causes"]
     assert row.says.startswith("the job was made to show O6, and C1 of rank 1 is found first: ")
 
 
-def test_a_healthy_job_in_which_something_is_found(run: Path) -> None:
+def test_a_healthy_job_in_which_something_is_found(run: Path, whole: Path) -> None:
     """What the numbers agree on, the machine did; else the analysis is to be looked at."""
     for rank in (0, 1):
         change_truth(run, rank, lambda lines: lines.pop())
-    (row,) = failures(run)["causes"]
+    (row,) = failures_of_truths(run, whole)["causes"]
     assert (row.numbers.found, row.suspect) == ("C1", "fabric")
     assert row.says.endswith("the numbers are those of the job: the machine did that")
     change_truth(run, 0, lambda lines: _step(lines, 1).update(idle_us=1))
-    assert failures(run)["causes"][0].suspect == "commscope"
+    assert failures_of_truths(run, whole)["causes"][0].suspect == "commscope"
 
 
 def test_a_process_that_hung(run: Path) -> None:
