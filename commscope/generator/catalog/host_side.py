@@ -9,7 +9,7 @@ SCENARIOS = (
     Scenario(
         "host-bound", "Hosts take longer to launch kernels than those take.",
         data_parallel, lambda _: (PlannedCause("H3"),),
-        defaults={"kernels": 8, "bwd_us": 400, "host_gap_us": 100},
+        defaults={"kernels": 8, "bwd_us": 400, "host_gap_us": 200},
     ),
     Scenario(
         "sync-in-the-loop", "Hosts wait for the device after each bucket.",
