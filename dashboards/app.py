@@ -20,10 +20,9 @@ from commscope.dashboards.beside import Beside
 from commscope.dashboards.comparisons import Comparisons, PackedRun
 from commscope.dashboards.data import RunView
 from commscope.dashboards.pages import PAGES, compare, timeline
-from commscope.dashboards.pages.timeline_link import wanted
 from commscope.dashboards.routes import register as register_routes
 from commscope.dashboards.security import Access, access_for, hash_of, protect
-from commscope.dashboards.urlstate import HOME, UrlState, parse, require_seen
+from commscope.dashboards.urlstate import HOME, UrlState, parse
 from commscope.errors import CommscopeError, UsageError
 from commscope.report.model import Report
 from commscope.trace import Trace
@@ -246,7 +245,6 @@ def _chips(data: AppData, state: UrlState) -> list[Any]:
 
 def _page(data: AppData, state: UrlState) -> Any:
     page = _page_at(state)
-    _require_seen(data.runs[state.run].view, state)
     return page.layout(data, state)
 
 
@@ -269,13 +267,3 @@ def _tell_what_is_missing(server: flask.Flask, runs: int) -> None:
             except UsageError:
                 answer.status_code = 404
         return answer
-
-
-def _require_seen(view: RunView, state: UrlState) -> None:
-    """Raises UsageError for times beyond the run, which a timeline would cut in silence."""
-    if state.path != timeline.PATH:
-        return
-    asked, whole = wanted(state, view), (view.layout.t0, view.layout.t1)
-    for name, of in (("t0 and t1", asked.viewport), ("sel", asked.selection)):
-        if of is not None:
-            require_seen(name, (of.t0, of.t1), whole)

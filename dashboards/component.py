@@ -11,12 +11,14 @@ class Timeline(Component):
     """Lanes of all ranks on one axis of time, drawn from what the routes of the app answer.
 
     Times are whole ns since the run's origin. It tells ``viewport`` (t0, t1), ``view`` (which lanes
-    and ranks are shown), ``query``, ``selection`` (t0, t1, ranks) and ``picked`` (lane, event,
-    rank, t, kind, and t0, t1 of the event); each ``n`` counts, so that the same thing twice is told
-    twice. It shows what it is given: ``layout``, ``palette`` (category name to its colour in each
-    theme), ``present`` (categories of the legend), ``goto`` (t0, t1, rank, n), ``instance``
-    (number, members, last_arrival, straggler), ``flow`` (from and to). It takes ``room`` of the
-    window's height at most, and its data from the routes below ``base``.
+    and ranks are shown), ``query``, ``marks`` (t0, t1), ``selection`` (t0, t1, ranks) and
+    ``picked`` (lane, event, rank, t, kind, and t0, t1 of the event; or the number of an instance);
+    each ``n`` counts, so that the same thing twice is told twice. It shows what it is given:
+    ``layout``, ``palette`` (category name to its colour in each theme), ``present`` (categories of
+    the legend), ``goto`` (t0, t1, rank, n), ``instance`` (number, members, last_arrival,
+    straggler), ``flow`` (from and to), ``stretch`` (t0, t1 and rank; words, and the rank that is
+    marked). With another click or selection ``finding`` (id, place) is null. It takes ``room`` of
+    the window's height at most, and its data from the routes below ``base``.
     """
 
     # Dash reads these of the class: lists, as those of its own components.
@@ -37,6 +39,9 @@ class Timeline(Component):
         "goto",
         "instance",
         "flow",
+        "stretch",
+        "finding",
+        "marks",
         "room",
         "picked",
         "selection",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commscope.dashboards.app_data import AppData, LoadedRun
-from commscope.findings.model import Evidence
+from commscope.findings.model import Finding
 
 _PATH = "/timeline"
 #: What is shown on either side of a place, as a share of it, and at the least.
@@ -27,7 +27,6 @@ def timeline_link(data: AppData, run: int, rank: int, start_ns: int, end_ns: int
     return data.link(_PATH, run, t0=start - around, t1=end + around, sel=f"{start}-{end}")
 
 
-def evidence_link(data: AppData, run: int, place: Evidence) -> str:
-    """The timeline where a finding can be seen."""
-    origin = data.runs[run].report.origin_ns
-    return timeline_link(data, run, place.rank, place.t0_ns - origin, place.t1_ns - origin)
+def finding_link(data: AppData, run: int, found: Finding, place: int = 0) -> str:
+    """The timeline with a finding, at one of the places where it can be seen."""
+    return data.link(_PATH, run, finding=found.id, place=place or None)

@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl, urlencode
 
 from commscope.errors import UsageError
 from commscope.sanitize import shortened
-from commscope.units import span
 
 #: Of an address that names no page.
 HOME = "/overview"
@@ -60,20 +59,6 @@ def parse(pathname: str | None, search: str | None, prefix: str = "/", runs: int
         there = "there is 1 run" if runs == 1 else f"there are {runs:,} runs"
         raise UsageError(f"run={run} in the address: {there}, counted from 0")
     return UrlState(state.path, run, values)
-
-
-def require_seen(name: str, asked: tuple[int, int], whole: tuple[int, int]) -> None:
-    """Raises UsageError for a stretch of which the run has nothing; times in ns since the origin.
-
-    A link to the edge of a run shows some room beside it: that is no error.
-    """
-    (start, end), (first, last) = asked, whole
-    if start < last and end > first:
-        return
-    raise UsageError(
-        f"{name} in the address: {span(start)} to {span(end)} is not in the run, which lasts from "
-        f"{span(first)} to {span(last)}"
-    )
 
 
 def link(path: str, prefix: str = "/", **values: object) -> str:

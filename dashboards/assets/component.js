@@ -2,7 +2,7 @@
 (function (cs) {
   "use strict";
 
-  const INTO = ["run", "base", "layout", "palette", "present", "viewport", "view", "query", "room", "picked"];
+  const INTO = ["run", "base", "layout", "palette", "present", "viewport", "view", "query", "room", "picked", "marks", "stretch"];
 
   cs.Timeline = function (props) {
     const { React } = window;
@@ -28,7 +28,7 @@
 
     React.useEffect(() => {
       if (engine.current) engine.current.update(props);
-    }, [key, props.viewport, props.view, props.query, props.goto, props.instance, props.flow, props.selection]);
+    }, [key, props.viewport, props.view, props.query, props.goto, props.instance, props.flow, props.selection, props.stretch]);
 
     return React.createElement(
       "div",

@@ -39,6 +39,24 @@
     return blocks;
   }
 
+  // What is told of below: a stretch in which a rank is idle, or where a finding can be seen.
+  cs.drawStretch = function (context, area, stretch) {
+    const block = blocksOf(area).get(stretch.rank);
+    const [x0, x1] = [area.scale.x(stretch.t0), area.scale.x(stretch.t1)].map(Math.round);
+    if (!block || x1 < area.left || x0 > area.right) return;
+    const [top, bottom] = [block.top - 2, block.bottom + 2];
+    context.fillStyle = context.strokeStyle = area.colours.wait;
+    context.globalAlpha = 0.1;
+    context.fillRect(x0, top, Math.max(x1 - x0, 1), bottom - top);
+    context.globalAlpha = 1;
+    context.lineWidth = 1.5;
+    context.strokeRect(x0 + 0.5, top, Math.max(x1 - x0 - 1, 1), bottom - top);
+    if (!stretch.words) return;
+    const words = `${stretch.words}: ${cs.span(stretch.t1 - stretch.t0)}`;
+    const middle = (Math.max(x0, area.left) + Math.min(x1, area.right)) / 2;
+    pill(context, words, middle, Math.min(bottom, area.bottom) - 20, area, area.colours.wait, "#fff");
+  };
+
   cs.drawSelection = function (context, area, selection) {
     const { scale, colours } = area;
     const x0 = Math.max(scale.x(selection.t0), area.left);

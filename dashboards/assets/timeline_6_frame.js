@@ -112,12 +112,20 @@
     const found = index.ranks.get(row.rank);
     const middle = y + Math.max(Math.min(row.height, 22) / 2, 7);
     chevron(context, 10, middle, !row.head.collapsed, colours.dim);
-    text(context, within(context, found.label || `rank ${row.rank}`, TEXT.rank, 72), 20, middle, TEXT.rank, colours.ink);
+    const { stretch } = frame.overlays;
+    const isMarked = stretch && stretch.marked === row.rank;
+    if (isMarked) {
+      context.fillStyle = colours.wait;
+      context.fillRect(0, y - 2, 3, Math.max(row.height, 30));
+    }
+    const ink = isMarked ? colours.wait : colours.ink;
+    text(context, within(context, found.label || `rank ${row.rank}`, TEXT.rank, 72), 20, middle, TEXT.rank, ink);
     const isPinned = state.pinned.includes(row.rank);
     if (isPinned || frame.hoverRank === row.rank) pin(context, 94, middle, isPinned, colours.dim);
     if (row.head.collapsed) return;
-    rankNotes(found, row.head.why).forEach((note, i) =>
-      text(context, within(context, note, TEXT.note, 84), 20, middle + 14 + 13 * i, TEXT.note, colours.dim)
+    const notes = rankNotes(found, isMarked ? stretch.words : row.head.why);
+    notes.forEach((note, i) =>
+      text(context, within(context, note, TEXT.note, 84), 20, middle + 13 + 12 * i, TEXT.note, i || !isMarked ? colours.dim : ink)
     );
   }
 
@@ -177,6 +185,7 @@
   function drawOverlays(context, frame) {
     const { area, overlays } = frame;
     if (overlays.selection) cs.drawSelection(context, area, overlays.selection);
+    if (overlays.stretch) cs.drawStretch(context, area, overlays.stretch);
     if (overlays.instance) cs.drawInstance(context, area, overlays.instance);
     if (overlays.flow) cs.drawFlow(context, area, overlays.flow);
     if (overlays.hover) cs.drawRing(context, area, overlays.hover, 1);

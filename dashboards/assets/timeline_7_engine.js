@@ -18,6 +18,9 @@
   }
   cs.element = element;
 
+  // What lies over the lanes where nothing was clicked or selected.
+  cs.NOTHING = { selection: null, focus: null, instance: null, flow: null, stretch: null };
+
   cs.Engine = class Engine {
     constructor(root, options) {
       this.root = root;
@@ -31,7 +34,8 @@
       this.text = options.query || "";
       this.present = options.present;
       this.room = options.room || ROOM;
-      this.overlays = { selection: null, instance: null, flow: null, hover: null, focus: null, marks: [] };
+      this.overlays = { ...cs.NOTHING, hover: null, stretch: options.stretch || null, marks: [] };
+      this.mark(options.marks);
       this.scroll = 0;
       this.count = 0;
       this.turn = 0; // counts what was asked to be in focus: an answer to an earlier wish is late
@@ -51,17 +55,18 @@
       this.arrange();
       this.retheme();
       this.resize();
+      const { stretch } = this.overlays;
       if (options.picked) this.scrollToRank(this.focusRank);
+      else if (stretch) this.scrollToRank(stretch.marked ?? stretch.rank);
       if (this.text) cs.countMatches(this);
     }
 
     // The event of the address is in focus from the start.
     resume(picked) {
       if (!picked) return;
-      this.overlays.focus = picked;
+      if (picked.event !== null) this.overlays.focus = this.cursors.slice = picked;
       this.focusRow = picked.lane;
       this.focusRank = picked.rank;
-      this.cursors.slice = picked;
     }
 
     build() {
@@ -95,6 +100,7 @@
       }
       cs.listenToPointer(this, options);
       cs.listenToKeys(this, options);
+      cs.listenToDrawer(this, options);
       this.bar.listen();
     }
 
@@ -315,86 +321,6 @@
       this.arrange();
       if (state.hidden) this.relook();
       this.bar.paint();
-    }
-
-    // What the page changed: only that which the timeline did not say itself.
-    update(props) {
-      const isNew = (name, mine) => props[name] && JSON.stringify(props[name]) !== JSON.stringify(mine);
-      if (isNew("view", this.state)) this.arrangeAs(props.view);
-      if (isNew("viewport", this.told) && isNew("viewport", this.given)) this.lookAt(props.viewport);
-      this.given = props.viewport;
-      if (typeof props.query === "string" && props.query !== this.text) this.search(props.query);
-      if (isNew("goto", this.went)) this.goTo(props.goto);
-      if (props.selection && props.selection.n === 0) this.overlays.selection = props.selection;
-      this.overlays.instance = props.instance || null;
-      this.overlays.flow = props.flow || null;
-      this.invalidate();
-    }
-
-    goTo(place) {
-      this.went = place;
-      this.show(place.t0, place.t1, 0.5);
-      if (place.rank !== undefined && place.rank !== null) this.scrollToRank(place.rank);
-    }
-
-    search(text) {
-      this.text = text.trim().slice(0, 200);
-      delete this.cursors.match;
-      this.bar.showSearch(this.text);
-      cs.countMatches(this);
-      this.invalidate();
-      this.tell({ query: this.text });
-    }
-
-    // One thing is selected at a time: a range, or a slice.
-    select(selection) {
-      this.turn += 1;
-      delete this.cursors.slice;
-      Object.assign(this.overlays, { selection, focus: null, instance: null, flow: null });
-      this.invalidate();
-      const told = selection && { ...selection, n: ++this.count };
-      this.tell({ selection: told, picked: null, instance: null, flow: null });
-      if (selection) this.announce(`selected ${cs.span(selection.t1 - selection.t0)}`);
-    }
-
-    // Puts a slice in focus and tells the page, which knows what belongs to it.
-    pick(slice, row, t) {
-      this.turn += 1;
-      this.cursors.slice = slice;
-      Object.assign(this.overlays, { focus: slice, selection: null, instance: null, flow: null });
-      this.focusRow = row.lane.id;
-      this.focusRank = row.rank;
-      this.invalidate();
-      const event = slice ? slice.event : null;
-      const at = Math.round(slice ? Math.max(slice.t0, Math.min(t, slice.t1)) : t);
-      const times = slice ? { t0: Math.round(slice.t0), t1: Math.round(slice.t1) } : {};
-      this.tell({
-        selection: null,
-        instance: null,
-        flow: null,
-        picked: { lane: row.lane.id, event, rank: row.rank, t: at, kind: row.lane.kind, ...times, n: ++this.count },
-      });
-      if (slice) this.announce(this.describe(slice, row));
-    }
-
-    describe(slice, row) {
-      const name = this.store.name(slice.name) || this.layout.categories[slice.cat]?.name || "";
-      return `${name}, ${cs.span(slice.t1 - slice.t0)} at ${cs.moment(slice.t0, 1000)}, rank ${row.rank}, ${row.lane.label}`;
-    }
-
-    announce(words) {
-      this.live.textContent = words;
-    }
-
-    say(words) {
-      this.message.textContent = words;
-      this.message.hidden = !words;
-    }
-
-    clear() {
-      this.overlays.marks = this.overlays.marks.filter((mark) => mark.kept);
-      this.select(null);
-      if (this.text) this.search("");
     }
   };
 })((window.commscope_timeline = window.commscope_timeline || {}));

@@ -153,6 +153,7 @@
     const left = marks.filter((mark) => mark.kept && !(isThere && isIt(mark)));
     engine.overlays.marks = isThere ? left : [...left, { t0: range.t0, t1: range.t1, kept }];
     engine.announce(isThere ? "the mark is taken away" : "marked");
+    engine.tellMarks();
     engine.invalidate();
   };
 

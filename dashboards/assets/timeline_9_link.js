@@ -3,6 +3,7 @@
   "use strict";
 
   const MOST_LISTED = 200; // an address is no place for more
+  const MOST_MARKS = 50;
 
   function selectionOf(selection) {
     return selection ? `${Math.round(selection.t0)}-${Math.round(selection.t1)}` : "";
@@ -18,11 +19,13 @@
     return ranks.length === layout.ranks.length ? "" : everyOf(ranks);
   }
 
-  // An event by its rank, its lane (the kind, or a number where there may be several) and its times.
+  // An event by its rank, its lane (the kind, or a number where there may be several) and its times;
+  // one time where the lane has no event.
   function eventOf(picked) {
-    if (!picked || picked.event === null) return "";
-    const { rank, lane, kind, t0, t1 } = picked;
-    return `${rank}.${kind === "stream" || kind === "thread" ? lane : kind}.${t0}-${t1}`;
+    if (!picked || picked.event === undefined) return "";
+    const { rank, lane, kind, event, t, t0, t1 } = picked;
+    const times = event === null ? t : `${t0}-${t1}`;
+    return `${rank}.${kind === "stream" || kind === "thread" ? lane : kind}.${times}`;
   }
 
   // How ranks are grouped, where it is not as they are at first.
@@ -33,7 +36,7 @@
 
   window.dash_clientside = window.dash_clientside || {};
   window.dash_clientside.commscope_timeline = {
-    link: function (viewport, selection, view, query, instance, picked, layout) {
+    link: function (viewport, selection, view, query, instance, picked, finding, marks, layout) {
       const whole = layout || {};
       const isWhole = !viewport || (viewport.t0 <= whole.t0 && viewport.t1 >= whole.t1);
       const state = view || {};
@@ -46,6 +49,9 @@
         at: eventOf(picked),
         ranks: everyOf(state.ranks),
         q: query || "",
+        marks: (marks || []).slice(0, MOST_MARKS).map(selectionOf).join(","),
+        finding: finding ? finding.id : "",
+        place: finding && finding.place ? String(finding.place) : "",
         inst: instance ? String(instance.number) : "",
         lanes: listOf(state.expanded),
         pin: listOf(state.pinned),

@@ -14,7 +14,9 @@ from commscope.analysis.result import Analysis
 from commscope.columns import NONE, Int64, int64
 from commscope.dashboards.data.archive import Archive
 from commscope.dashboards.data.checks import require
+from commscope.dashboards.data.idle import Waiter
 from commscope.dashboards.data.narrow import Narrow, count_below, narrow
+from commscope.intervals import clip, union
 from commscope.report.model import Report
 from commscope.sanitize import plain, shortened
 
@@ -126,6 +128,40 @@ class InstanceBook:
         """The collectives (rows) that are one instance; UsageError where there is none."""
         require(0 <= number < self.count(), f"instance {number}: there are {self.count():,}")
         return np.flatnonzero(self.costs.matching.instance == number)
+
+    def waiters(self, rank: int, t0: int, t1: int) -> tuple[Waiter, ...]:
+        """The ranks that wait for one (an index) in a stretch of the common clock, most first.
+
+        Where the clocks cannot tell who comes last, nobody waits.
+        """
+        matching = self.costs.matching
+        late = (matching.straggler == rank) & (matching.last_arrival_ns > t0 + self.origin)
+        row = np.flatnonzero((matching.instance >= 0) & (matching.arrival_ns < t1 + self.origin))
+        row = row[late[matching.instance[row]] & (matching.wait_ns[row] > 0)]
+        if not len(row):
+            return ()
+        of_rank = int64(self.calls.take(row), "rank")
+        found = (
+            self._waiter(number, row[of_rank == number], (t0, t1))
+            for number in np.unique(of_rank).tolist()
+        )
+        return tuple(sorted(filter(None, found), key=lambda of: (-of.wait_ns, of.rank)))
+
+    def _waiter(self, rank: int, row: Int64, stretch: tuple[int, int]) -> Waiter | None:
+        """What of the waits of a rank in these collectives lies in a stretch."""
+        matching = self.costs.matching
+        errors = matching.clocks.error_ns
+        late = matching.straggler[matching.instance[row]]
+        error = np.maximum(errors[late], errors[self.ranks.index(rank)])
+        row = row[matching.skew_ns[matching.instance[row]] > error]
+        start = matching.arrival_ns[row] - self.origin
+        end = start + matching.wait_ns[row]
+        wait_ns = clip(union(start, end), *stretch).total
+        if not wait_ns:
+            return None
+        first = int(np.argmin(start))
+        since, instance = int(start[first]), int(matching.instance[row[first]])
+        return Waiter(rank, since, wait_ns, instance, len(row))
 
     def details(self, number: int, place: Places) -> InstanceDetails:
         """All that is known of one instance; ``place`` tells where rows of EVENTS are shown."""

@@ -17,6 +17,13 @@ from commscope.dashboards.data.clock import RankClock
 from commscope.dashboards.data.events import EventBook, EventDetails
 from commscope.dashboards.data.exporting import Exporter
 from commscope.dashboards.data.gaps import GapBook, GapDetails
+from commscope.dashboards.data.idle import (
+    IdleDetails,
+    host_part,
+    idle_stretch,
+    on_own_clock,
+    steps_in,
+)
 from commscope.dashboards.data.instances import InstanceBook, InstanceDetails
 from commscope.dashboards.data.lanes import Lane
 from commscope.dashboards.data.layout import Layout, layout_of
@@ -138,6 +145,24 @@ class RunView:
         index = self._index(rank)
         _require_time(t)
         return self.gaps.at(index, self.clocks[index], t)
+
+    def idle_at(self, rank: int, t: int) -> IdleDetails | None:
+        """The stretch in which a rank's device runs nothing then; null where something runs."""
+        index = self._index(rank)
+        _require_time(t)
+        clock, lanes = self.clocks[index], [of for of in self.lanes if of.rank == index]
+        sets = [s for of in lanes if of.kind in _ACTIVITIES for s in of.covered.values()]
+        whole = on_own_clock(clock, (self.layout.t0, self.layout.t1))
+        own = idle_stretch(sets, clock.own_time(t), whole)
+        if own is None:
+            return None
+        t0, t1 = (clock.common_time(time) for time in own)
+        return IdleDetails(
+            rank, t0, t1,
+            steps_in(lanes_of_kind(lanes, "steps")[index], self.events.steps, own),
+            host_part([of for of in lanes if of.kind == "thread"], self.book, own),
+            self.instances.waiters(index, t0, t1),
+        )  # fmt: skip
 
     def near(self, lane: int, aim: Aim) -> Near | None:
         """The event of a lane that a click is meant for; null where none is near."""

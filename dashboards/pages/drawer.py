@@ -33,7 +33,6 @@ from commscope.report.html.tables import (
 from commscope.units import percent, size, span
 from commscope.wording import rank_spans
 
-TO_INSTANCE = "timeline-instance"
 _HINT = (
     "Drag over the timeline to see what each rank did in a range. Click an event for its details "
     "and its launch, a collective for all of its ranks, an exposed stretch for its cause."
@@ -50,9 +49,10 @@ def of_run(run: LoadedRun) -> list[Component]:
     ]
 
 
-def of_nothing() -> list[Component]:
-    """Where nothing is."""
-    return [html.P("Nothing runs here. " + _HINT, className="note")]
+def of_nothing(lane: str, rank: int) -> list[Component]:
+    """Where a lane has nothing, though the rank's device runs something."""
+    words = f"Nothing of this lane ({lane} of rank {rank}) runs here, but its GPU is not idle. "
+    return [html.P(words + _HINT, className="note")]
 
 
 def of_selection(selection: Selection, of: int, run: int, prefix: str) -> list[Component]:
@@ -76,7 +76,7 @@ def of_step(step: EventDetails, selection: Selection, run: int, prefix: str) -> 
 
 def _window(title: str, selection: Selection, run: int, prefix: str) -> list[Component]:
     return [
-        _heading(
+        heading(
             title,
             f"from {moment(selection.t0)} to {moment(selection.t1)}",
             *_exports(selection, run, prefix),
@@ -91,7 +91,8 @@ def _window(title: str, selection: Selection, run: int, prefix: str) -> list[Com
     ]
 
 
-def _heading(title: str, more: str, *rest: Component) -> Component:
+def heading(title: str, more: str, *rest: Component) -> Component:
+    """The title of the drawer, with what belongs beside it."""
     return html.Div(
         [html.H2(title), html.Span(more, className="dim"), *rest], className="cs-heading"
     )
@@ -178,7 +179,7 @@ def of_event(event: EventDetails) -> list[Component]:
     if event.gap is not None:
         return of_gap(event.gap)
     where = f"rank {event.rank}, {span(event.dur)} from {moment(event.start)}"
-    return [_heading(event.name, where), _facts(_event_facts(event))]
+    return [heading(event.name, where), _facts(_event_facts(event))]
 
 
 _Fact = tuple[str, "str | None"]
@@ -217,7 +218,7 @@ def of_instance(instance: InstanceDetails, rank: int | None = None) -> list[Comp
     """One collective over all ranks: who came when, who waited; ``rank`` is the one clicked."""
     op = instance.op or "collective"
     return [
-        _heading(f"{op} of {instance.communicator}", late(instance), *_turns(instance)),
+        heading(f"{op} of {instance.communicator}", late(instance), *_turns(instance)),
         _facts(_instance_facts(instance)),
         *_present(_members_table(instance, rank)),
     ]
@@ -235,17 +236,13 @@ def late(instance: InstanceDetails) -> str:
 def _turns(instance: InstanceDetails) -> list[Component]:
     """Buttons to the collectives of the communicator before and after."""
     turns = (("previous", instance.previous), ("next", instance.next))
-    return [
-        html.Button(
-            word,
-            id={"type": TO_INSTANCE, "number": to},
-            type="button",
-            className="cs-button",
-            title=f"The {word} collective of this communicator",
-        )
-        for word, to in turns
-        if to is not None
-    ]
+    return [_turn(word, to) for word, to in turns if to is not None]
+
+
+def _turn(word: str, to: int) -> Component:
+    title = f"The {word} collective of this communicator"
+    told: Any = {"data-instance": str(to)}
+    return html.Button(word, type="button", className="cs-button", title=title, **told)
 
 
 def _instance_facts(instance: InstanceDetails) -> Iterable[_Fact]:
@@ -307,7 +304,7 @@ def of_gap(gap: GapDetails) -> list[Component]:
     """Why communication was exposed."""
     part = gap.parts[gap.asked]
     return [
-        _heading(
+        heading(
             f"Exposed for {span(gap.t1 - gap.t0)}: {part.says}",
             f"rank {gap.rank}, {gap.collective}",
         ),

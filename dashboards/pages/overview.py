@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 from commscope.dashboards import step_charts
 from commscope.dashboards.app_data import AppData
 from commscope.dashboards.pages.sections import titled
-from commscope.dashboards.places import evidence_link
+from commscope.dashboards.places import finding_link
 from commscope.dashboards.urlstate import UrlState
 from commscope.findings.model import Finding
 from commscope.report.html import opening
@@ -155,7 +155,7 @@ def _advice(do: str, why: str) -> Component:
 def _shown(data: AppData, run: int, found: Finding) -> list[Component]:
     if not found.evidence:
         return []
-    href = evidence_link(data, run, found.evidence[0])
+    href = finding_link(data, run, found)
     return [dcc.Link("show in timeline", href=href, className="show")]
 
 
@@ -174,9 +174,9 @@ def _evidence(data: AppData, run: int, found: Finding, text: FindingText) -> lis
 def _places(data: AppData, run: int, found: Finding) -> list[Any]:
     report = data.runs[run].report
     parts: list[Any] = []
-    for place in found.evidence[: opening.MOST_PLACES]:
+    for number, place in enumerate(found.evidence[: opening.MOST_PLACES]):
         words = opening.place_of(place, report.origin_ns, opening.has_steps(report))
-        parts += ["; ", dcc.Link(words, href=evidence_link(data, run, place))]
+        parts += ["; ", dcc.Link(words, href=finding_link(data, run, found, number))]
     more = len(found.evidence) - opening.MOST_PLACES
     return [*parts[1:], *([f" and {more:,} more"] if more > 0 else [])]
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
 from dash.development.base_component import Component
-from dash.exceptions import PreventUpdate
 
 from commscope.dashboards.app_data import AppData, LoadedRun
 from commscope.dashboards.component import Timeline
+from commscope.dashboards.data import RunView
 from commscope.dashboards.data.events import EventDetails
 from commscope.dashboards.data.instances import InstanceDetails
-from commscope.dashboards.pages import drawer
+from commscope.dashboards.pages import drawer, drawer_finding
+from commscope.dashboards.pages.drawer_finding import Seen, seen
+from commscope.dashboards.pages.drawer_idle import of_idle
 from commscope.dashboards.pages.timeline_link import Wanted, wanted
 from commscope.dashboards.theme import PALETTE
 from commscope.dashboards.urlstate import UrlState
@@ -22,20 +24,34 @@ from commscope.dashboards.urlstate import UrlState
 PATH, TITLE = "/timeline", "Timeline"
 _ID, _DRAWER, _RUN, _LINK = "timeline", "timeline-drawer", "timeline-run", "timeline-link"
 _Told = Mapping[str, Any]
-#: The drawer, the collective to draw over all ranks, and the arrow.
-_Shown = tuple[list[Component], "dict[str, Any] | None", "dict[str, Any] | None"]
+#: What is shown on either side of a finding's place, as a share of it, and at the least.
+_AROUND, _LEAST_NS = 0.3, 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The drawer, and what the timeline draws: a collective, an arrow, a stretch; where it goes."""
+
+    parts: list[Component]
+    instance: dict[str, Any] | None = None
+    flow: dict[str, Any] | None = None
+    stretch: dict[str, Any] | None = None
+    goto: dict[str, Any] | None = None
 
 
 def layout(app_data: AppData, state: UrlState) -> Component:
     """The page as the address asks for it; raises UsageError where the run has no such thing."""
-    asked = wanted(state, app_data.runs[state.run].view)
-    parts, instance, flow = _first(app_data, state.run, asked)
+    run = app_data.runs[state.run]
+    asked = wanted(state, run.view)
+    found = None if asked.finding is None else seen(run, asked.finding, asked.place)
+    made = _first(app_data, state.run, asked, found)
     told: Any = {"aria-label": "Details", "aria-live": "polite"}
     return html.Div(
         [
             html.H1(TITLE, className="aside"),
-            _timeline(app_data, state.run, asked, instance=instance, flow=flow),
-            html.Section(parts, id=_DRAWER, className="cs-drawer", **told),
+            *(html.P(note, className="cs-note", role="status") for note in asked.notes),
+            _timeline(app_data, state.run, asked, found, made),
+            html.Section(made.parts, id=_DRAWER, className="cs-drawer", **told),
             dcc.Store(id=_RUN, data=state.run),
             dcc.Store(id=_LINK),
         ],
@@ -43,18 +59,36 @@ def layout(app_data: AppData, state: UrlState) -> Component:
     )
 
 
-def _timeline(app_data: AppData, number: int, asked: Wanted, **drawn: Any) -> Timeline:
+def _timeline(
+    app_data: AppData, number: int, asked: Wanted, found: Seen | None, made: Shown
+) -> Timeline:
+    view = app_data.runs[number].view
     return timeline_of(
         app_data,
         number,
         id=_ID,
-        viewport=_viewport(asked, drawn["instance"]),
+        viewport=_viewport(asked, found, made.instance),
         selection=_selected(app_data.runs[number], asked),
         picked=_picked(asked),
-        view=asked.shown.to_dict() or None,
+        view=_lanes_of(view, asked, found) or None,
         query=asked.query,
-        **drawn,
+        marks=[asdict(mark) for mark in asked.marks] or None,
+        finding=None if found is None else {"id": found.finding.id, "place": found.number},
+        instance=made.instance,
+        flow=made.flow,
+        stretch=made.stretch,
     )
+
+
+def _lanes_of(view: RunView, asked: Wanted, found: Seen | None) -> dict[str, Any]:
+    """How lanes are shown: with the host's threads of the rank that a finding is about."""
+    shown = asked.shown.to_dict()
+    if found is None or asked.shown.expanded:
+        return shown
+    opened = [
+        lane.id for lane in view.layout.lanes if lane.kind == "steps" and lane.rank == found.marked
+    ]
+    return {**shown, "expanded": opened}
 
 
 def _selected(run: LoadedRun, asked: Wanted) -> dict[str, Any] | None:
@@ -85,10 +119,13 @@ def timeline_of(app_data: AppData, number: int, **properties: Any) -> Timeline:
     )
 
 
-def _viewport(asked: Wanted, instance: _Told | None) -> dict[str, int] | None:
-    """What is shown first: a collective with as much around it, where nothing else is said."""
+def _viewport(asked: Wanted, found: Seen | None, instance: _Told | None) -> _Told | None:
+    """What is shown first: where nothing is said, a finding's place, or a collective."""
     if asked.viewport is not None:
         return asdict(asked.viewport)
+    if found is not None and found.rank is not None:
+        around = max(round((found.t1 - found.t0) * _AROUND), _LEAST_NS)
+        return {"t0": found.t0 - around, "t1": found.t1 + around}
     if instance is None or asked.instance is None:
         return None
     place = _place_of(instance)
@@ -101,14 +138,26 @@ def present(run: LoadedRun) -> list[int]:
     return sorted({category for lane in run.view.lanes for category in lane.covered})
 
 
-def _first(app_data: AppData, number: int, asked: Wanted) -> _Shown:
-    """The drawer before anything was clicked, the collective and the arrow."""
+def _first(app_data: AppData, number: int, asked: Wanted, found: Seen | None) -> Shown:
+    """What is shown before anything was clicked."""
     run = app_data.runs[number]
-    made = shown(app_data, number, _picked(asked), _selected(run, asked))
-    if asked.instance is None or (made[1] or {}).get("number") == asked.instance:
+    picked, selection = _picked(asked), _selected(run, asked)
+    if found is not None and picked is None and selection is None:
+        return _of_finding(app_data, number, found)
+    made = shown(app_data, number, picked, selection)
+    if asked.instance is None or (made.instance or {}).get("number") == asked.instance:
         return made
-    instance = run.view.instance(asked.instance)
-    return drawer.of_instance(instance), overlay(instance), None
+    return _of_instance(run, asked.instance)
+
+
+def _of_finding(app_data: AppData, number: int, found: Seen) -> Shown:
+    parts = drawer_finding.of_finding(app_data, number, found)
+    return Shown(parts, stretch=found.stretch())
+
+
+def _of_instance(run: LoadedRun, number: int) -> Shown:
+    instance = run.view.instance(number)
+    return Shown(drawer.of_instance(instance), overlay(instance))
 
 
 def overlay(instance: InstanceDetails) -> dict[str, Any]:
@@ -149,67 +198,77 @@ def latest(picked: _Told | None, selection: _Told | None) -> tuple[str, _Told | 
     return ("picked", picked) if counts[0] > counts[1] else ("selection", selection)
 
 
-def shown(app_data: AppData, number: int, picked: _Told | None, selection: _Told | None) -> _Shown:
-    """The drawer, the collective to draw over all ranks, and the arrow."""
+def shown(app_data: AppData, number: int, picked: _Told | None, selection: _Told | None) -> Shown:
+    """What is shown of what was clicked or selected."""
     run = app_data.runs[number]
     what, told = latest(picked, selection)
     if told is None:
-        return drawer.of_run(run), None, None
+        return Shown(drawer.of_run(run))
     if what == "selection":
         t0, t1 = int(told["t0"]), int(told["t1"])
         found = run.view.select(t0, t1, told["ranks"] or run.view.ranks)
-        parts = drawer.of_selection(found, len(run.view.ranks), number, app_data.prefix)
-        return parts, None, None
+        return Shown(drawer.of_selection(found, len(run.view.ranks), number, app_data.prefix))
+    if "finding" in told:
+        made = _of_finding(app_data, number, seen(run, str(told["finding"]), int(told["place"])))
+        return _led(made, made.stretch, told)
+    if "instance" in told:
+        made = _of_instance(run, int(told["instance"]))
+        return _led(made, _place_of(made.instance or {}), told)
     return _of_click(app_data, number, told)
 
 
-def _of_click(app_data: AppData, number: int, told: _Told) -> _Shown:
+def _led(made: Shown, place: _Told | None, told: _Told) -> Shown:
+    """The same, with where the timeline goes to."""
+    if place is None:
+        return made
+    goto = {"t0": place["t0"], "t1": place["t1"], "rank": place.get("rank"), "n": told["n"]}
+    return replace(made, goto=goto)
+
+
+def _of_click(app_data: AppData, number: int, told: _Told) -> Shown:
     run = app_data.runs[number]
     if told["event"] is None:
-        is_exposed = told["kind"] == "exposed"
-        gap = run.view.gap_at(int(told["rank"]), int(told["t"])) if is_exposed else None
-        return (drawer.of_gap(gap) if gap else drawer.of_nothing()), None, None
+        return _of_place(app_data, number, told)
     event = run.view.event(int(told["lane"]), int(told["event"]))
     if event.kind == "steps":
         inside = run.view.select(event.start, event.start + event.dur, run.view.ranks)
-        return drawer.of_step(event, inside, number, app_data.prefix), None, None
+        return Shown(drawer.of_step(event, inside, number, app_data.prefix))
     instance = None if event.instance is None else run.view.instance(event.instance)
     parts = drawer.of_event(event)
     if instance is not None:
         parts += drawer.of_instance(instance, event.rank)
-    return parts, None if instance is None else overlay(instance), flow_of(event)
+    return Shown(parts, None if instance is None else overlay(instance), flow_of(event))
+
+
+def _of_place(app_data: AppData, number: int, told: _Told) -> Shown:
+    """Where a lane has no event: why communication is exposed, or why the device is idle."""
+    run, rank, t = app_data.runs[number], int(told["rank"]), int(told["t"])
+    gap = run.view.gap_at(rank, t) if told["kind"] == "exposed" else None
+    if gap is not None:
+        return Shown(drawer.of_gap(gap))
+    idle = run.view.idle_at(rank, t)
+    if idle is None:
+        return Shown(drawer.of_nothing(told["kind"], rank))
+    found = drawer_finding.covering(run, rank, idle.t0, idle.t1)
+    line = None if found is None else drawer_finding.line_of(app_data, number, found)
+    parts = of_idle(idle, line, lambda instance: app_data.link(PATH, number, inst=instance))
+    return Shown(parts, stretch={"rank": rank, "t0": idle.t0, "t1": idle.t1})
 
 
 def register(app: Dash, app_data: AppData) -> None:
-    """What clicks, selections and buttons show; and the address that says the same."""
+    """What clicks and selections show; and the address that says the same."""
 
     @app.callback(
         Output(_DRAWER, "children"),
-        Output(_ID, "instance"),
-        Output(_ID, "flow"),
+        *(Output(_ID, name) for name in ("instance", "flow", "stretch", "goto")),
         Input(_ID, "picked"),
         Input(_ID, "selection"),
         State(_RUN, "data"),
         prevent_initial_call=True,
     )
-    def show(picked: _Told | None, selection: _Told | None, run: int) -> tuple[Any, Any, Any]:
-        return shown(app_data, run, picked, selection)
-
-    @app.callback(
-        Output(_DRAWER, "children", allow_duplicate=True),
-        Output(_ID, "instance", allow_duplicate=True),
-        Output(_ID, "goto"),
-        Input({"type": drawer.TO_INSTANCE, "number": ALL}, "n_clicks"),
-        State(_RUN, "data"),
-        prevent_initial_call=True,
-    )
-    def turn(clicks: list[int | None], run: int) -> tuple[Any, Any, Any]:
-        """From one collective of a communicator to the one before or after."""
-        if not any(clicks):
-            raise PreventUpdate
-        instance = app_data.runs[run].view.instance(int(ctx.triggered_id["number"]))
-        drawn = overlay(instance)
-        return drawer.of_instance(instance), drawn, _place_of(drawn)
+    def show(picked: _Told | None, selection: _Told | None, run: int) -> tuple[Any, ...]:
+        made = shown(app_data, run, picked, selection)
+        return made.parts, made.instance, made.flow, made.stretch, made.goto
 
     app.clientside_callback(  # type: ignore[no-untyped-call]
         ClientsideFunction("commscope_timeline", "link"),
@@ -220,6 +279,8 @@ def register(app: Dash, app_data: AppData) -> None:
         Input(_ID, "query"),
         Input(_ID, "instance"),
         Input(_ID, "picked"),
+        Input(_ID, "finding"),
+        Input(_ID, "marks"),
         State(_ID, "layout"),
         prevent_initial_call=True,
     )
@@ -230,6 +291,4 @@ def _place_of(instance: _Told) -> dict[str, Any]:
     return {
         "t0": min(member["arrival"] for member in instance["members"]),
         "t1": max(member["end"] for member in instance["members"]),
-        "rank": None,
-        "n": instance["number"],
     }

@@ -13,9 +13,11 @@ from commscope.dashboards.data.layout import LaneOfLayout
 from commscope.dashboards.urlstate import UrlState
 from commscope.errors import UsageError
 from commscope.sanitize import shortened
+from commscope.units import span
 
 _RANGE = re.compile(r"(-?\d{1,16})-(-?\d{1,16})")
-_EVENT = re.compile(r"(\d{1,9})\.([a-z]+|\d{1,9})\.(-?\d{1,16})-(-?\d{1,16})")
+_PLACE = re.compile(r"(\d{1,9})\.([a-z]+|\d{1,9})\.(-?\d{1,16})(?:-(-?\d{1,16}))?")
+_MOST_MARKS = 50
 _MOST_QUERY = 200
 _Key = TypeVar("_Key", int, str)
 _NO_GROUPS = "none"
@@ -51,10 +53,10 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Clicked:
-    """An event that was clicked: its lane, and its number there."""
+    """What was clicked: an event by its lane and its number there, or a time without one."""
 
     lane: int
-    event: int
+    event: int | None
     rank: int
     kind: str
     row: int
@@ -73,21 +75,55 @@ class Wanted:
     query: str = ""
     instance: int | None = None
     clicked: Clicked | None = None
+    finding: str | None = None
+    place: int = 0  #: of the finding
+    marks: tuple[Range, ...] = ()
+    notes: tuple[str, ...] = ()  #: what of the address is beyond the run, in sentences
 
 
 def wanted(state: UrlState, view: RunView) -> Wanted:
     """What an address asks for; raises UsageError where the run has no such thing."""
     selected = state.ranks("selranks")
     _require("rank", selected, view.ranks)
+    whole = Range(view.layout.t0, view.layout.t1)
+    viewport, beyond_view = _seen(_viewport(state), whole, "times")
+    selection, beyond_selection = _seen(_selection(state), whole, "a selection")
     return Wanted(
-        _viewport(state),
-        _selection(state),
+        viewport,
+        None if selection is None else _cut(selection, whole),
         selected,
         _shown(state, view),
         shortened(state.values.get("q", ""), _MOST_QUERY),
         state.whole("inst"),
         _clicked(state, view),
+        state.values.get("finding") or None,
+        state.whole("place") or 0,
+        _marks(state),
+        (*beyond_view, *beyond_selection),
     )
+
+
+def _seen(asked: Range | None, whole: Range, what: str) -> tuple[Range | None, list[str]]:
+    """What is asked for, null where the run has nothing of it; and what is to be said of it.
+
+    A link to the edge of a run shows some room beside it: that is worth no word.
+    """
+    if asked is None or (asked.t0 < whole.t1 and asked.t1 > whole.t0):
+        return asked, []
+    lasts = f"The run lasts from {span(whole.t0)} to {span(whole.t1)} and has nothing of that."
+    told = f"The address asks for {what} from {span(asked.t0)} to {span(asked.t1)}."
+    return None, [f"{told} {lasts}"]
+
+
+def _cut(asked: Range, whole: Range) -> Range:
+    return Range(max(asked.t0, whole.t0), min(asked.t1, whole.t1))
+
+
+def _marks(state: UrlState) -> tuple[Range, ...]:
+    texts = _words(state, "marks")
+    if len(texts) > _MOST_MARKS:
+        raise UsageError(f"the address has more than {_MOST_MARKS} marks")
+    return tuple(_range_of("marks", text) for text in texts)
 
 
 def _shown(state: UrlState, view: RunView) -> Shown:
@@ -116,18 +152,25 @@ def _by(state: UrlState, view: RunView) -> str | None:
 
 
 def _clicked(state: UrlState, view: RunView) -> Clicked | None:
-    """The event of ``at=RANK.LANE.START-END``; the lane is its kind, or a number."""
+    """The event of ``at=RANK.LANE.START-END``, or the time of ``at=RANK.LANE.TIME``.
+
+    The lane is its kind, or a number.
+    """
     text = state.values.get("at")
     if not text:
         return None
     told = f"at={shortened(text, 60)} in the address"
-    found = _EVENT.fullmatch(text)
+    found = _PLACE.fullmatch(text)
     if found is None:
-        raise UsageError(f"{told} is not a rank, a lane and two times as 0.compute.5-9")
-    rank, word, t0, t1 = int(found[1]), found[2], int(found[3]), int(found[4])
+        raise UsageError(f"{told} is not a rank, a lane and times as 0.compute.5-9")
+    rank, word, t0 = int(found[1]), found[2], int(found[3])
     lane = next((of for of in view.layout.lanes if of.rank == rank and word == _word(of)), None)
-    near = None if lane is None else view.between(lane.id, t0, t1)
-    if lane is None or near is None:
+    if lane is None:
+        raise UsageError(f"{told}: the run has no such lane")
+    if found[4] is None:
+        return Clicked(lane.id, None, rank, lane.kind, 0, t0, t0)
+    near = view.between(lane.id, t0, int(found[4]))
+    if near is None:
         raise UsageError(f"{told}: the run has no such event")
     return Clicked(lane.id, near.event, rank, lane.kind, near.row, near.t0, near.t1)
 
@@ -148,12 +191,14 @@ def _viewport(state: UrlState) -> Range | None:
 
 def _selection(state: UrlState) -> Range | None:
     text = state.values.get("sel")
-    if not text:
-        return None
+    return _range_of("sel", text) if text else None
+
+
+def _range_of(name: str, text: str) -> Range:
     found = _RANGE.fullmatch(text)
     if found is None:
-        raise UsageError(f"sel={shortened(text, 40)} in the address is not two times as 5-9")
-    return _range("sel", int(found[1]), int(found[2]))
+        raise UsageError(f"{name}={shortened(text, 40)} in the address is not two times as 5-9")
+    return _range(name, int(found[1]), int(found[2]))
 
 
 def _range(name: str, t0: int, t1: int) -> Range:

@@ -103,7 +103,7 @@ def test_the_late_rank_is_seen_at_once(tab: Tab) -> None:
 def test_a_finding_leads_to_its_place_on_the_timeline(tab: Tab) -> None:
     tab.open("/overview")
     tab.page.get_by_role("link", name="show in timeline").first.click()
-    tab.page.wait_for_url(re.compile(r"/timeline\?.*sel=\d+-\d+"))
+    tab.page.wait_for_url(re.compile(r"/timeline\?finding=C1$"))
     expect(tab.page.locator("nav a.here")).to_have_text("Timeline")
     assert tab.errors == []
 

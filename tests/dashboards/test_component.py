@@ -6,7 +6,7 @@ import re
 from importlib import resources
 
 import pytest
-from dash import html
+from dash import dcc, html
 from dash.development.base_component import Component
 
 import commscope
@@ -117,7 +117,7 @@ def test_an_address_leads_to_the_event_that_was_clicked(data, kind):
     (component,) = found(page, Timeline)
     given = component.to_plotly_json()["props"]["picked"]
     assert (given["lane"], given["rank"], given["n"]) == (click["lane"], 1, 0)
-    assert text(timeline.shown(data, 0, click, None)[0]) in text(page)
+    assert text(timeline.shown(data, 0, click, None).parts) in text(page)
 
 
 def test_an_address_keeps_the_ranks_that_were_selected(data):
@@ -144,9 +144,9 @@ def test_an_address_keeps_the_ranks_that_were_selected(data):
         ({"hide": "x"}, "asks for kind of event x"),
         ({"by": "dp"}, "asks for groups by dp"),
         ({"open": "y"}, "asks for group y"),
-        ({"at": "0.compute.5"}, "is not a rank, a lane and two times"),
+        ({"at": "0.compute.5-"}, "is not a rank, a lane and times"),
         ({"at": "0.compute.5-6"}, "has no such event"),
-        ({"at": "7.compute.5-6"}, "has no such event"),
+        ({"at": "7.compute.5-6"}, "has no such lane"),
     ],
 )
 def test_an_address_that_cannot_be_is_refused(data, values, says):
@@ -185,8 +185,8 @@ def test_the_page_shows_a_collective_of_its_address(data):
 
 
 def test_a_click_on_a_collective_tells_of_all_its_ranks(data):
-    parts, instance, flow = timeline.shown(data, 0, picked(data, "communication"), None)
-    words = text(parts)
+    made = timeline.shown(data, 0, picked(data, "communication"), None)
+    words, instance, flow = text(made.parts), made.instance, made.flow
     assert instance is not None
     wants = data.runs[0].view.instance(instance["number"])
     assert f"rank 1 arrives last, {span(wants.skew)} after the first" in words
@@ -196,33 +196,154 @@ def test_a_click_on_a_collective_tells_of_all_its_ranks(data):
 
 
 def test_a_click_on_an_exposure_tells_its_cause(data):
-    parts, instance, _ = timeline.shown(data, 0, picked(data, "exposed"), None)
-    assert "waiting for rank 1" in text(parts)
-    assert instance is None
+    made = timeline.shown(data, 0, picked(data, "exposed"), None)
+    assert "waiting for rank 1" in text(made.parts)
+    assert made.instance is None
 
 
 def test_a_click_on_a_step_tells_what_all_ranks_did_in_it(data):
-    parts, _, _ = timeline.shown(data, 0, picked(data, "steps"), None)
+    parts = timeline.shown(data, 0, picked(data, "steps"), None).parts
     assert "of rank 0" in text(parts)
     assert "What each rank did" in text(parts)
 
 
-def test_a_click_where_nothing_runs_says_so(data):
-    click = {"lane": 2, "event": None, "rank": 1, "t": -5_900_000, "kind": "compute", "n": 1}
-    assert text(timeline.shown(data, 0, click, None)[0]).startswith("Nothing runs here")
+def place(rank: int, t: int, kind: str = "compute") -> dict[str, object]:
+    """A click where a lane has no event."""
+    return {"lane": 2, "event": None, "rank": rank, "t": t, "kind": kind, "n": 1}
+
+
+def test_a_click_where_a_device_is_idle_tells_for_how_long_and_why(data):
+    made = timeline.shown(data, 0, place(1, 50_000_000), None)
+    words = text(made.parts)
+    assert words.startswith("Nothing runs on the GPU for 15.8 ms rank 1, step 1, from 48.255 ms")
+    assert "host launches 1 activity and shows no call for 15.4\u00a0ms" in words
+    assert "Who waits for rank 1 meanwhile" in words
+    assert "11.8 ms" in words
+    assert "Rank 1 is late: before it arrives" in words
+    assert made.stretch == {"rank": 1, "t0": 48_255_118, "t1": 64_033_757}
+    links = [part.href for part in found(made.parts, dcc.Link)]
+    assert links == ["/timeline?finding=C1", "/timeline?inst=6"]
+
+
+def test_a_click_where_another_lane_runs_says_so(data):
+    made = timeline.shown(data, 0, place(0, 60_000_000, "copy"), None)
+    assert text(made.parts).startswith("Nothing of this lane (copy of rank 0) runs here")
+    assert made.stretch is None
+
+
+def test_an_address_leads_to_the_place_that_was_clicked(data):
+    page = timeline.layout(data, address(at="1.compute.50000000"))
+    (component,) = found(page, Timeline)
+    given = component.to_plotly_json()["props"]
+    assert (given["picked"]["event"], given["picked"]["t"]) == (None, 50_000_000)
+    assert given["stretch"]["t1"] == 64_033_757
+    assert "Nothing runs on the GPU for 15.8 ms" in text(page)
+
+
+def test_an_address_with_a_finding_shows_all_of_it(data):
+    page = timeline.layout(data, address(finding="C1"))
+    (component,) = found(page, Timeline)
+    given = component.to_plotly_json()["props"]
+    place = data.runs[0].report.findings[0].evidence[0]
+    t0, t1 = (at - data.runs[0].report.origin_ns for at in (place.t0_ns, place.t1_ns))
+    assert given["finding"] == {"id": "C1", "place": 0}
+    marked = {"marked": 1, "words": "straggler"}
+    assert given["stretch"] == {"rank": place.rank, "t0": t0, "t1": t1, **marked}
+    assert given["viewport"]["t0"] < t0 < t1 < given["viewport"]["t1"]
+    threads = [lane.kind for lane in data.runs[0].view.layout.lanes if lane.rank == 1]
+    assert "thread" in threads
+    (opened,) = given["view"]["expanded"]
+    lane = data.runs[0].view.lane(opened)
+    assert (lane.kind, lane.rank) == ("steps", 1)
+    words = text(page)
+    for part in ("Straggler", "high", "Rank 1 is late", "Try:", "Measured: waiting", "(shown)"):
+        assert part in words
+
+
+def test_a_finding_at_another_place_leads_there_and_marks_the_same_rank(data):
+    told = {"finding": "C1", "place": 2, "n": 4}
+    made = timeline.shown(data, 0, told, None)
+    place = data.runs[0].report.findings[0].evidence[2]
+    assert made.stretch is not None
+    assert made.goto is not None
+    assert (made.stretch["rank"], made.stretch["marked"]) == (place.rank, 1)
+    assert made.goto == {**{k: made.stretch[k] for k in ("t0", "t1", "rank")}, "n": 4}
+
+
+def test_a_finding_without_a_place_is_told_all_the_same(data):
+    page = timeline.layout(data, address(finding="Q3"))
+    (component,) = found(page, Timeline)
+    assert "stretch" not in component.to_plotly_json()["props"]
+    assert "belong to no step" in text(page)
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"finding": "Z9"}, "asks for finding Z9"),
+        ({"finding": "C1", "place": "99"}, "asks for place 99 of finding C1"),
+        ({"finding": "C1", "place": "-1"}, "asks for place -1 of finding C1"),
+    ],
+)
+def test_a_finding_that_is_not_there_is_refused(data, values, says):
+    with pytest.raises(UsageError, match=says):
+        timeline.layout(data, address(**values))
+
+
+def test_another_collective_of_the_communicator_is_led_to(data):
+    made = timeline.shown(data, 0, {"instance": 3, "n": 9}, None)
+    wants = data.runs[0].view.instance(3)
+    assert made.instance is not None
+    assert made.instance["number"] == 3
+    ends = max(member.end for member in wants.members)
+    begin = min(member.arrival for member in wants.members)
+    assert made.goto == {"t0": begin, "t1": ends, "rank": None, "n": 9}
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"t0": "300000000", "t1": "400000000"}, "asks for times from 300.0 ms to 400.0 ms."),
+        ({"sel": "200000000-300000000"}, "asks for a selection from 200.0 ms to 300.0 ms."),
+    ],
+)
+def test_an_address_beyond_the_run_is_told_in_words(data, values, says):
+    page = timeline.layout(data, address(**values))
+    assert says in text(page)
+    assert "The run lasts from -5.98 ms to" in text(page)
+    (component,) = found(page, Timeline)
+    assert component.to_plotly_json()["props"].keys().isdisjoint({"viewport", "selection"})
+
+
+def test_a_selection_across_the_end_of_the_run_is_cut_there(data):
+    whole = data.runs[0].view.layout
+    asked = wanted(address(sel="0-999999999999"), data.runs[0].view)
+    assert asked.selection == Range(0, whole.t1)
+    assert asked.notes == ()
+
+
+def test_an_address_keeps_marks(data):
+    page = timeline.layout(data, address(marks="5-9,-3-7"))
+    (component,) = found(page, Timeline)
+    marks = component.to_plotly_json()["props"]["marks"]
+    assert marks == [{"t0": 5, "t1": 9}, {"t0": -3, "t1": 7}]
+    with pytest.raises(UsageError, match="marks=5 in the address is not two times"):
+        wanted(address(marks="5"), data.runs[0].view)
+    with pytest.raises(UsageError, match="more than 50 marks"):
+        wanted(address(marks=",".join(["5-9"] * 51)), data.runs[0].view)
 
 
 def test_what_was_told_last_is_shown(data):
     selection = {"t0": 45_000_000, "t1": 50_000_000, "ranks": [1], "n": 3}
     click = picked(data, "steps")
-    assert "selected" in text(timeline.shown(data, 0, click, selection)[0])
-    assert "selected" not in text(timeline.shown(data, 0, click, {**selection, "n": 1})[0])
-    assert "Ranks (whole trace)" in text(timeline.shown(data, 0, None, None)[0])
+    assert "selected" in text(timeline.shown(data, 0, click, selection).parts)
+    assert "selected" not in text(timeline.shown(data, 0, click, {**selection, "n": 1}).parts)
+    assert "Ranks (whole trace)" in text(timeline.shown(data, 0, None, None).parts)
 
 
 def test_a_selection_sums_its_ranks_only_and_offers_files(data):
     selection = {"t0": 45_000_000, "t1": 50_000_000, "ranks": [1], "n": 3}
-    parts, _, _ = timeline.shown(data, 0, None, selection)
+    parts = timeline.shown(data, 0, None, selection).parts
     links = [part.href for part in found(parts, html.A)]
     assert [link.split("kind=")[1] for link in links] == ["csv", "parquet", "perfetto"]
     assert all("t0=45000000&t1=50000000&ranks=1&" in link for link in links)

@@ -9,7 +9,7 @@ import pytest
 from dash_runs import app_of, called, data_of, links_of, loaded, run_of, text_of, with_report
 
 from commscope.dashboards import frame, places, step_charts
-from commscope.dashboards.pages import overview
+from commscope.dashboards.pages import overview, timeline
 from commscope.dashboards.urlstate import UrlState
 from commscope.findings.model import Evidence
 from commscope.report.html import opening
@@ -88,10 +88,11 @@ def test_no_straggler() -> None:
 def test_findings_lead_to_the_timeline() -> None:
     data = data_of()
     hrefs = [href for href in links_of(overview.layout(data, HERE)) if "/timeline?" in href]
-    place = run_of().report.findings[0].evidence[0]
-    start, end = (at - run_of().report.origin_ns for at in (place.t0_ns, place.t1_ns))
-    around = round((end - start) * 0.3)
-    assert hrefs[0] == f"/timeline?t0={start - around}&t1={end + around}&sel={start}-{end}"
+    assert hrefs[:3] == [
+        "/timeline?finding=C1",
+        "/timeline?finding=C1",
+        "/timeline?finding=C1&place=1",
+    ]
     assert hrefs[0] == hrefs[1]
 
 
@@ -121,7 +122,12 @@ def test_a_finding_without_a_place_has_no_link() -> None:
 
 
 def test_evidence_of_a_rank_that_is_not_there_is_no_error() -> None:
-    assert "/timeline?" in places.evidence_link(data_of(), 0, Evidence(77, None, 0, 10**9))
+    found = replace(run_of().report.findings[0], evidence=(Evidence(77, None, 0, 10**9),))
+    assert places.finding_link(data_of(), 0, found) == "/timeline?finding=C1"
+    page = timeline.layout(
+        with_report(findings=(found,)), UrlState("/timeline", 0, {"finding": "C1"})
+    )
+    assert "rank 77, " in text_of(page)
 
 
 def test_bars_are_the_means_of_the_report() -> None:

@@ -127,7 +127,7 @@ def _faster(report: Report, speedup: float) -> str:
 def findings(report: Report) -> list[FindingText]:
     """The findings, in the order of the report."""
     return [
-        _finding(report, found, place)
+        finding_text(report, found, place)
         for place, found in enumerate(report.findings[:_MOST_FINDINGS], start=1)
     ]
 
@@ -143,7 +143,8 @@ def has_steps(report: Report) -> bool:
     return report.summary.step_source != "whole_trace"
 
 
-def _finding(report: Report, found: Finding, place: int) -> FindingText:
+def finding_text(report: Report, found: Finding, place: int) -> FindingText:
+    """One of them in words; ``place`` counts from 1."""
     each = "a step" if has_steps(report) else "in the trace"
     bound = f"At most {span(found.bound_ns)} {each} to win." if found.bound_ns else ""
     says = shortened(found.says, _MOST_TEXT)

@@ -1,0 +1,79 @@
+"""The timeline in Chromium: idle stretches, findings, and the way between them; what links keep."""
+
+from __future__ import annotations
+
+import pytest
+from timeline_tab import SHOWN
+
+pytestmark = pytest.mark.long
+
+_IDLE = 50_000_000  #: of rank 1, which the others wait for
+_STRETCH = "[e.overlays.stretch?.rank, e.overlays.stretch?.t0, e.overlays.stretch?.t1]"
+_STATE = (
+    "[e.view.t0, e.view.t1].map(Math.round)"
+    ".concat([e.state.expanded, e.overlays.stretch, e.overlays.marks])"
+)
+
+
+def test_a_click_on_an_idle_rank_leads_to_its_cause_and_its_link_does(tab):
+    tab.open()
+    tab.page.mouse.click(*tab.at(1, "compute", _IDLE))
+    words = tab.drawer("Nothing runs on the GPU for 15.8 ms")
+    idle = tab.views[0].idle_at(1, _IDLE)
+    tab.wait(lambda: tab.engine(_STRETCH) == [1, idle.t0, idle.t1], "the stretch")
+    tab.wait(lambda: "at=1.compute." in tab.page.url, "the address")
+    tab.page.reload()
+    tab.until(SHOWN)
+    assert tab.drawer("Nothing runs on the GPU") == words
+    assert tab.engine(_STRETCH) == [1, idle.t0, idle.t1]
+
+
+def test_a_finding_is_shown_with_its_place_and_the_threads_of_its_rank(tab):
+    tab.open()
+    tab.page.mouse.click(*tab.at(1, "compute", _IDLE))
+    tab.drawer("show finding C1")
+    tab.page.get_by_text("show finding C1").click()
+    words = tab.drawer("Measured: waiting")
+    tab.settled()
+    assert "finding=C1" in tab.page.url
+    assert tab.engine("e.overlays.stretch.marked") == 1
+    threads = "e.rows.filter(row => row.lane?.kind === 'thread').map(row => row.rank)"
+    assert set(tab.engine(threads)) == {1}
+    state = tab.engine(_STATE)
+    tab.page.reload()
+    tab.until(SHOWN)
+    assert tab.drawer("Measured: waiting") == words
+    assert tab.engine(_STATE) == state
+
+
+def test_places_and_collectives_are_led_to_as_often_as_they_are_asked_for(tab):
+    """The address changes without a new page, so that a link may lead to where it is already."""
+    tab.open("&finding=C1")
+    for _ in range(2):
+        tab.page.locator(".cs-drawer a[href*='place=2']").click()
+        tab.wait(lambda: "place=2" in tab.page.url, "the third place")
+        tab.wait(lambda: tab.engine("e.overlays.stretch?.rank") == 0, "its rank")
+        tab.settled()
+        tab.page.mouse.click(*tab.at(1, "compute", tab.engine("e.overlays.stretch.t0")))
+        tab.wait(lambda: "finding=" not in tab.page.url, "the click in the address")
+        tab.page.get_by_text("show finding C1").click()
+        tab.drawer("Measured: waiting")
+    tab.page.keyboard.press("Escape")
+    tab.drawer("Drag over the timeline")
+    assert tab.engine("e.overlays.stretch") is None
+    tab.wait(lambda: "finding=" not in tab.page.url, "no finding in the address")
+
+
+def test_marks_that_are_kept_are_in_the_address(tab):
+    tab.open()
+    for t0 in (45_000_000, 60_000_000):
+        tab.engine("e.select({ t0: a, t1: a + 5e6, ranks: [0] })", t0)
+        tab.page.keyboard.press("Shift+M")
+    tab.wait(lambda: "marks=45000000-50000000,60000000-65000000" in tab.page.url, "the marks")
+    tab.page.reload()
+    tab.until(SHOWN)
+    marks = "e.overlays.marks.map(mark => mark.t0)"
+    assert tab.engine(marks) == [45e6, 60e6]
+    tab.page.keyboard.press("Escape")
+    tab.page.keyboard.press("Shift+M")
+    tab.wait(lambda: tab.page.url.endswith("marks=45000000-50000000"), "one mark in the address")
