@@ -33,7 +33,7 @@ def test_a_finding_is_shown_with_its_place_and_the_threads_of_its_rank(tab):
     tab.page.mouse.click(*tab.at(1, "compute", _IDLE))
     tab.drawer("show finding C1")
     tab.page.get_by_text("show finding C1").click()
-    words = tab.drawer("Measured: waiting")
+    words = tab.drawer("Seen on")
     tab.settled()
     assert "finding=C1" in tab.page.url
     assert tab.engine("e.overlays.stretch.marked") == 1
@@ -42,7 +42,7 @@ def test_a_finding_is_shown_with_its_place_and_the_threads_of_its_rank(tab):
     state = tab.engine(_STATE)
     tab.page.reload()
     tab.until(SHOWN)
-    assert tab.drawer("Measured: waiting") == words
+    assert tab.drawer("Seen on") == words
     assert tab.engine(_STATE) == state
 
 
@@ -57,7 +57,7 @@ def test_places_and_collectives_are_led_to_as_often_as_they_are_asked_for(tab):
         tab.page.mouse.click(*tab.at(1, "compute", tab.engine("e.overlays.stretch.t0")))
         tab.wait(lambda: "finding=" not in tab.page.url, "the click in the address")
         tab.page.get_by_text("show finding C1").click()
-        tab.drawer("Measured: waiting")
+        tab.drawer("Seen on")
     tab.page.keyboard.press("Escape")
     tab.drawer("Drag over the timeline")
     assert tab.engine("e.overlays.stretch") is None

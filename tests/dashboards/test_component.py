@@ -256,7 +256,7 @@ def test_an_address_with_a_finding_shows_all_of_it(data):
     lane = data.runs[0].view.lane(opened)
     assert (lane.kind, lane.rank) == ("steps", 1)
     words = text(page)
-    for part in ("Straggler", "high", "Rank 1 is late", "Try:", "Measured: waiting", "(shown)"):
+    for part in ("Straggler", "high", "Rank 1 is late", "Try:", "Seen on", "(shown)"):
         assert part in words
 
 
