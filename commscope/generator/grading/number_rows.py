@@ -24,6 +24,7 @@ from commscope.generator.grading.tolerances import (
     EXPOSED_SHARE,
     MOCK_SHARE,
     PER_COLLECTIVE_NS,
+    PER_KERNEL_NS,
 )
 from commscope.generator.truth import StepTruth
 from commscope.generator.truth_file import TruthFile, TruthStep
@@ -54,6 +55,7 @@ class _Step:
     found: dict[str, Any]
     of_kernels: StepTruth | None
     collectives: Sequence[Pair]
+    computing: int  #: kernels of compute in it
     issued: int  #: collectives that the job has in it
     threads_ns: int  #: how far its operations are apart, where threads stand for a device
     waits_ns: int  #: how far waits in it are not known
@@ -85,13 +87,15 @@ class _Step:
 
     def _on_device(self, column: str, true: int) -> float:
         if column == "compute_ns":
-            return COMPUTE_SHARE * true
+            return max(COMPUTE_SHARE * true, PER_KERNEL_NS * self.computing)
         if column == "exposed_wait_ns":
             return self.waits_ns
         if column == "exposed_comm_ns":
             return max(EXPOSED_SHARE * true, PER_COLLECTIVE_NS * self.issued)
         if self.is_mock:
-            return MOCK_SHARE * true
+            kernels = len(self.collectives)
+            kernels += self.computing if column == "hidden_comm_ns" else 0
+            return max(MOCK_SHARE * true, PER_KERNEL_NS * kernels)
         return self.events_ns() + PER_COLLECTIVE_NS * self.issued
 
 
@@ -116,6 +120,7 @@ def number_rows(
         step = _Step(
             *(truth.header.rank, true, steps[true.step], again.get(true.step)),
             [pair for pair in mine if pair.operation.op == "collective"],
+            sum(pair.operation.op == "compute" for pair in mine),
             len(called),
             apart.sum_ns(mine) if truth.header.backend == "host" else 0,
             sum(of_waits),

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-_BEGINS = 1
+_BEGINS, _READY, _DONE = 1, 2, 3
 
 
 def play(trace: str, program: str, options: Sequence[str]) -> int:
@@ -24,23 +24,31 @@ def play(trace: str, program: str, options: Sequence[str]) -> int:
     library = ctypes.CDLL(program)
     words = [program, *options]
     values = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
-    marker = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p)(_ranges(torch))
     activities = [ProfilerActivity.CPU]
     if torch.cuda.is_available():
         activities.append(ProfilerActivity.CUDA)
-    with profile(activities=activities) as profiler:
-        code = int(library.csg_run(len(words), values, marker))
+    profiler = profile(activities=activities)
+    mark = _marker(torch, profiler)
+    function = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_char_p)(mark)
+    code = int(library.csg_run(len(words), values, function))
     if code == 0:
         profiler.export_chrome_trace(trace)
     return code
 
 
-def _ranges(torch: Any) -> Callable[[int, bytes], None]:
-    """Labels of the program as ranges of the profiler."""
+def _marker(torch: Any, profiler: Any) -> Callable[[int, bytes], None]:
+    """Labels of the program as ranges of the profiler, which records what belongs to the schedule.
+
+    So the trace lacks the kernels by which the program reads clocks and loads its kernels.
+    """
     opened: list[Any] = []
 
     def mark(kind: int, label: bytes) -> None:
-        if kind == _BEGINS:
+        if kind == _READY:
+            profiler.start()
+        elif kind == _DONE:
+            profiler.stop()
+        elif kind == _BEGINS:
             opened.append(torch.profiler.record_function(label.decode("utf-8", "replace")))
             opened[-1].__enter__()
         else:

@@ -161,7 +161,7 @@ def test_the_shared_object_calls_back_for_steps_and_labels(tmp_path: Path) -> No
     assert library.csg_run(len(words), argv, marker) == 0
     coll = "csg.coll;seq=0;op=all_reduce;bytes=8"
     assert seen == [
-        (1, "csg.warmup"), (0, ""), (1, "ProfilerStep#0"), (1, "mine"), (0, ""), (1, coll),
-        (0, ""), (0, ""),
+        (2, ""), (1, "csg.warmup"), (0, ""), (1, "ProfilerStep#0"), (1, "mine"), (0, ""),
+        (1, coll), (0, ""), (0, ""), (3, ""),
     ]  # fmt: skip
     assert len(lines(tmp_path / "recorded_rank0.jsonl")) == 9

@@ -62,11 +62,13 @@ class Run {
     const ClockReading clock = read_clocks_together();
     watchdog_.ask([this] { return engine_->unfinished(); });
     if (collector_) collector_->start();
+    markers_.ready();
     Player player(setting_, *engine_, markers_);
     std::vector<Timing>& timings = player.play();
     engine_->sync();
     // Before the end, in which clocks are tied once more: that is no part of the schedule.
     if (collector_) collector_->stop();
+    markers_.done();
     engine_->finish(timings);
     watchdog_.at("writing");
     const std::string end = "_rank" + std::to_string(options_.rank) + ".jsonl";

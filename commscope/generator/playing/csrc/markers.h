@@ -12,7 +12,9 @@
 
 namespace csg {
 
-// Called with 1 and a label where a range begins, with 0 and "" where the last one ends.
+// Called with 1 and a label where a range begins, and with 0 and "" where the last one ends; with 2
+// and "" before them all, where clocks and kernels are ready, and with 3 and "" behind, before clocks
+// are read again: what a profiler records in between belongs to the schedule.
 using MarkerFunction = void (*)(int kind, const char* label);
 
 class Markers {
@@ -31,6 +33,14 @@ class Markers {
   void pop() const {
     if (function_) function_(0, "");
     if (pop_) pop_();
+  }
+
+  void ready() const {
+    if (function_) function_(2, "");
+  }
+
+  void done() const {
+    if (function_) function_(3, "");
   }
 
   // PyTorch's profiler knows steps by this name; in our own ranges they are like the others.
