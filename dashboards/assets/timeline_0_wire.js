@@ -19,7 +19,7 @@
       cats,
       rows: Math.max(lane.depth || 1, 1),
       start: new Float64Array(buffer, at.start, n),
-      dur: new Float32Array(buffer, at.dur, n),
+      dur: new Float64Array(buffer, at.dur, n),
       name: new Uint32Array(buffer, at.name, n),
       event: new Uint32Array(buffer, at.event, n),
       cat: new Uint8Array(buffer, at.cat, n),

@@ -5,7 +5,8 @@
 
   const MOST_NAMES = 200; // a request
   const MOST_LANES = 256; // a request
-  const RETRY_MS = 1500;
+  const RETRY_MS = 1500; // and twice as long after each further failure
+  const MOST_RETRY_MS = 60000;
   const REST_MS = 80;
   const MOST_KEPT = 512; // lanes whose answers, and images of them, are kept
 
@@ -15,6 +16,9 @@
     const words = isText ? (await answer.text()).trim().slice(0, 300) : "";
     return words || `${answer.status} ${answer.statusText}`;
   };
+
+  // A failure in words; nothing where no answer came at all, which the header of the page says.
+  cs.failure = (says, error) => (error.isUnanswered ? "" : `${says}: ${error.message}`);
 
   cs.Store = class Store {
     constructor(options) {
@@ -31,6 +35,9 @@
       this.isNaming = false;
       this.isClosed = false;
       this.answeredAt = -Infinity;
+      this.failures = 0;
+      this.answers = () => this.retry && this.retry();
+      window.addEventListener("commscope-answers", this.answers);
     }
 
     url(route, values) {
@@ -39,7 +46,9 @@
     }
 
     async ask(route, values) {
-      const answer = await fetch(this.url(route, values), { credentials: "same-origin" });
+      const answer = await fetch(this.url(route, values), { credentials: "same-origin" }).catch((error) => {
+        throw Object.assign(error, { isUnanswered: true });
+      });
       if (!answer.ok) throw new Error(await cs.wordsOf(answer));
       return answer;
     }
@@ -73,15 +82,28 @@
       this.fetchLanes(lanes, wanted)
         .then((found) => {
           this.answeredAt = performance.now();
+          this.failures = 0;
           this.keep(found);
           this.failed("");
           this.again();
         })
         .catch((error) => {
           if (this.isClosed) return;
-          this.failed(`The view could not be refined: ${error.message}`);
-          setTimeout(() => this.again(), RETRY_MS);
+          this.failed(cs.failure("The view could not be refined", error));
+          this.later();
         });
+    }
+
+    // Asks again after a pause, or as soon as the server is known to answer.
+    later() {
+      this.retry = () => {
+        clearTimeout(this.resting);
+        this.retry = null;
+        this.again();
+      };
+      clearTimeout(this.resting);
+      this.resting = setTimeout(this.retry, Math.min(RETRY_MS * 2 ** this.failures, MOST_RETRY_MS));
+      this.failures += 1;
     }
 
     // While the view moves there is a pause after each answer, for frames to be drawn.
@@ -102,7 +124,7 @@
 
     async fetchLanes(lanes, wanted) {
       const asked = cs.windowOf(wanted.view, wanted.width, this.whole);
-      const values = { v: 1, t0: asked.t0, t1: asked.t1, px: asked.px, lanes: lanes.join(",") };
+      const values = { v: 2, t0: asked.t0, t1: asked.t1, px: asked.px, lanes: lanes.join(",") };
       if (wanted.text) values.q = wanted.text;
       const answer = await this.ask("lod", values);
       return cs.decode(await answer.arrayBuffer(), wanted.text);
@@ -115,6 +137,7 @@
         this.fine.delete(lane.id); // so that the lane comes last in the map
         this.fine.set(lane.id, lane);
         if (lane.t0 <= this.whole.t0 && lane.t1 >= this.whole.t1) this.coarse.set(lane.id, lane);
+        else if (this.coarse.get(lane.id)?.text !== lane.text) this.coarse.delete(lane.id);
       }
       this.forget();
     }
@@ -147,20 +170,29 @@
       const ids = [...this.missing].slice(0, MOST_NAMES);
       this.isNaming = true;
       this.json("names", { ids: ids.join(",") })
-        .then(({ names }) => ids.forEach((id) => this.names.set(id, String(names[id] || ""))))
-        .catch((error) => {
-          ids.forEach((id) => this.names.set(id, ""));
-          this.failed(`Names could not be read: ${error.message}`);
-        })
+        .then(
+          ({ names }) => this.keepNames(ids, names),
+          (error) => {
+            if (!error.isUnanswered) this.keepNames(ids, {});
+            this.failed(cs.failure("Names could not be read", error));
+          }
+        )
         .then(() => {
-          ids.forEach((id) => this.missing.delete(id));
           this.isNaming = false;
-          if (!this.isClosed) this.changed();
+          if (!this.isClosed && !this.failures) this.changed();
         });
+    }
+
+    keepNames(ids, names) {
+      for (const id of ids) {
+        this.names.set(id, String(names[id] || ""));
+        this.missing.delete(id);
+      }
     }
 
     close() {
       clearTimeout(this.resting);
+      window.removeEventListener("commscope-answers", this.answers);
       this.isClosed = true;
     }
   };

@@ -185,7 +185,7 @@
         .then((lane) => {
           this.overview = lane;
         })
-        .catch((error) => this.say(`The overview could not be read: ${error.message}`))
+        .catch((error) => this.say(cs.failure("The overview could not be read", error)))
         .then(() => {
           this.isAskingOverview = false;
           if (this.store.isClosed) return;

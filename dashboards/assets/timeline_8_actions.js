@@ -30,7 +30,7 @@
       const found = route ? answer.next : answer;
       return found && found.t0 !== null ? found : null;
     } catch (error) {
-      engine.say(`The next one could not be found: ${error.message}`);
+      engine.say(cs.failure("The next one could not be found", error));
       return null;
     }
   }

@@ -125,7 +125,7 @@
       const { near } = await engine.store.json("near", asked);
       return near && { ...near, lane: row.lane.id, cat: near.category };
     } catch (error) {
-      engine.say(`What is here could not be read: ${error.message}`);
+      engine.say(cs.failure("What is here could not be read", error));
       return null;
     }
   }

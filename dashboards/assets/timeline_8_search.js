@@ -30,7 +30,7 @@
         engine.found = found;
         engine.bar.showFound(cs.foundWords(engine));
       },
-      (error) => engine.say(`The search failed: ${error.message}`)
+      (error) => engine.say(cs.failure("The search failed", error))
     );
   };
 

@@ -31,6 +31,8 @@ Bytes = npt.NDArray[np.uint8]
 class LaneView:
     """One lane in a window; ``start`` is relative to the begin of the window.
 
+    Times are whole ns on the common clock: exact, as numbers of browsers are up to 2^53.
+
     ``density`` has a row a category of ``categories``, of one byte a column: 255 is all of it.
     ``hit`` marks rectangles whose name was searched for, ``hits`` counts in each column the other
     events found that begin in it (255 and more alike); both null where nothing was searched for.
@@ -39,7 +41,7 @@ class LaneView:
     lane: int
     rows: int
     start: npt.NDArray[np.float64]
-    duration: npt.NDArray[np.float32]
+    duration: npt.NDArray[np.float64]
     name: npt.NDArray[np.uint32]
     event: npt.NDArray[np.uint32]
     category: Bytes
@@ -98,10 +100,11 @@ def lane_view(lane: Lane, window: Window, found: Found | None = None) -> LaneVie
     category = lane.events.category[event]
     name = lane.events.name[event]
     shares = _shares(lane, window, (start, end, category))
+    begin = window.clock.to_common(start)
     return LaneView(
         lane.id, lane.depth,
-        start=(window.clock.to_common(start) - window.t0).astype(np.float64),
-        duration=(end - start).astype(np.float32),
+        start=(begin - window.t0).astype(np.float64),
+        duration=(window.clock.to_common(end) - begin).astype(np.float64),
         name=name.astype(np.uint32), event=event.astype(np.uint32),
         category=category, row=lane.row[place],
         categories=tuple(shares), density=_stacked(shares, window.px),
@@ -172,7 +175,7 @@ def minimap(
 def _nothing() -> dict[str, Any]:
     return {
         "start": np.empty(0, np.float64),
-        "duration": np.empty(0, np.float32),
+        "duration": np.empty(0, np.float64),
         "name": np.empty(0, np.uint32),
         "event": np.empty(0, np.uint32),
         "category": np.empty(0, np.uint8),

@@ -12,9 +12,6 @@ from commscope.dashboards.data.clock import RankClock
 from commscope.dashboards.data.covered import Covered
 from commscope.dashboards.data.lanes import Lane
 
-#: Lengths on the wire are exact to this share of them, as a power of two.
-_LENGTH_BITS = 23
-
 
 def next_event(lane: Lane, clock: RankClock, t: int, direction: int) -> tuple[int, int] | None:
     """Begin and end of the next event to begin after a time, or of the last before it."""
@@ -129,16 +126,11 @@ def nearest(lane: Lane, clock: RankClock, aim: Aim) -> Near | None:
 
 
 def between(lane: Lane, clock: RankClock, t0: int, t1: int) -> Near | None:
-    """The event that begins and ends at these times; null where there is none.
-
-    The end may be off by what the wire rounds of a length, which it sends in 24 bits.
-    """
+    """The event that begins and ends at these times; null where there is none."""
     first, last = clock.own_time(t0 - 1), clock.own_time(t0 + 1)
     place = np.arange(lane.begun_before(first), lane.begun_before(last + 1))
-    near = [_near(lane, clock, *of) for of in zip(place.tolist(), lane.places(place).tolist())]
-    slack = 1 + (abs(t1 - t0) >> _LENGTH_BITS)
-    found = (of for of in near if abs(of.t0 - t0) <= 1 and abs(of.t1 - t1) <= slack)
-    return min(found, key=lambda of: abs(of.t0 - t0) + abs(of.t1 - t1), default=None)
+    near = (_near(lane, clock, *of) for of in zip(place.tolist(), lane.places(place).tolist()))
+    return next((of for of in near if (of.t0, of.t1) == (t0, t1)), None)
 
 
 def _near(lane: Lane, clock: RankClock, place: int, event: int) -> Near:

@@ -20,13 +20,13 @@ import numpy.typing as npt
 from commscope.dashboards.data.level_of_detail import LaneView
 
 MAGIC = b"CSL1"
-VERSION = 1
+VERSION = 2
 _ALIGNED = 8
 _PREFIX = len(MAGIC) + 4
 #: Name on the wire -> attribute of a view, and type.
 _ARRAYS = {
     "start": ("start", "<f8"),
-    "dur": ("duration", "<f4"),
+    "dur": ("duration", "<f8"),
     "name": ("name", "<u4"),
     "event": ("event", "<u4"),
     "cat": ("category", "<u1"),

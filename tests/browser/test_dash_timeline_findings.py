@@ -77,3 +77,49 @@ def test_marks_that_are_kept_are_in_the_address(tab):
     tab.page.keyboard.press("Escape")
     tab.page.keyboard.press("Shift+M")
     tab.wait(lambda: tab.page.url.endswith("marks=45000000-50000000"), "one mark in the address")
+
+
+def test_an_event_is_selected_to_the_nanosecond(tab):
+    tab.open()
+    lane = next(of for of in tab.views[0].lanes if (of.kind, of.rank) == ("communication", 0))
+    long = [tab.views[0].event(lane.id, event) for event in range(len(lane))]
+    told = next(of for of in long if of.dur > 2**24 and of.dur % 2)
+    tab.page.mouse.click(*tab.at(0, "communication", told.start + told.dur / 2))
+    tab.wait(lambda: tab.engine("e.overlays.focus !== null"), "the event in focus")
+    tab.page.keyboard.press("r")
+    times = "[e.overlays.selection?.t0, e.overlays.selection?.t1]"
+    assert tab.engine(times) == [told.start, told.start + told.dur]
+    tab.wait(lambda: f"sel={told.start}-{told.start + told.dur}" in tab.page.url, "the address")
+
+
+def test_a_server_that_has_ended_is_told_once_and_looked_for(tab):
+    tab.open()
+    asked = []
+
+    def refuse(route):
+        asked.append(route.request.url)
+        route.abort()
+
+    tab.page.route("**/_cs/**", refuse)
+    tab.engine("e.show(40e6, 41e6, 0)")
+    header = "() => document.getElementById('server-state').textContent"
+    tab.wait(lambda: "commscope dash has ended" in tab.page.evaluate(header), "the word")
+    tab.wait(lambda: len([url for url in asked if "/lod?" in url]) == 2, "the second request")
+    assert tab.page.evaluate("() => document.querySelector('.cs-message').hidden")
+    tab.page.unroute("**/_cs/**")
+    tab.wait(lambda: "answers again" in tab.page.evaluate(header), "the answer")
+    tab.settled()
+    tab.page.get_by_text("Load this page again").click()
+    tab.until(SHOWN)
+    tab.wait(lambda: tab.page.evaluate(header) == "", "nothing to be said")
+    tab.errors.clear()
+
+
+def test_what_a_search_found_before_is_not_shown_outside_the_view(tab):
+    tab.open("&q=nccl")
+    coarse = "[...e.store.coarse.values()].filter(lane => lane.text === a).length"
+    assert tab.engine(coarse, "nccl") > 0
+    tab.engine("e.show(40e6, 41e6, 0)")
+    tab.engine("e.search('gemm')")
+    tab.settled()
+    assert tab.engine(coarse, "nccl") == 0
