@@ -43,6 +43,10 @@ _INDEX = """<!doctype html>
 </body>
 </html>"""
 
+_SEARCHED = (
+    "Search names of kernels, calls and annotations; collectives by operation, size or "
+    "communicator; a step (step 3) or a rank (rank 1)"
+)
 _PARAMETER = re.compile(r"[a-z0-9]+(?:=| and t1 in the address| in the address)")
 
 #: What the overlay of ``?`` tells, in three columns.
@@ -73,7 +77,7 @@ KEYS = (
         ("I", "pin the rank at the top"),
     )),
     ("Everywhere", (
-        ("/", "search kernels and collectives"),
+        ("/", "search kernels, collectives by operation or size, step 3, rank 1"),
         ("Enter", "the next that was found in the lanes shown"),
         ("Esc", "close, or clear the selection"),
         ("?", "this help"),
@@ -138,12 +142,12 @@ def _search() -> Component:
     field = dcc.Input(
         id="search",
         type="search",
-        placeholder="Search kernels and collectives ( / )",
+        placeholder="Search kernels, collectives, steps, ranks ( / )",
         maxLength=200,
         autoComplete="off",
     )
-    label = html.Label("Search kernels and collectives", htmlFor="search", className="aside")
-    return html.Div([label, field], className="search", role="search")
+    label = html.Label(_SEARCHED, htmlFor="search", className="aside")
+    return html.Div([label, field], className="search", role="search", title=_SEARCHED)
 
 
 def _button(name: str, text: str, label: str) -> Component:

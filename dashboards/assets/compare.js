@@ -41,6 +41,18 @@
       var moved = { t0: view.t0 + by, t1: view.t1 + by };
       asked[isBase ? "compare-new-timeline" : baseId] = Date.now();
       return isBase ? [none, moved] : [moved, none];
+    },
+    // The address says what both sides show.
+    link: function (base, next) {
+      var none = window.dash_clientside.no_update;
+      if (!base || !next || !/\/compare\/?$/.test(window.location.pathname)) { return none; }
+      var asked = new URLSearchParams(window.location.search);
+      asked.set("zoom", [base, next].map(function (view) {
+        return Math.round(view.t0) + "-" + Math.round(view.t1);
+      }).join());
+      var address = window.location.pathname + "?" + String(asked).replace(/%2C/g, ",");
+      window.history.replaceState(window.history.state, "", address);
+      return address;
     }
   };
 })();

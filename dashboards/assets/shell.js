@@ -45,7 +45,8 @@
     if (find("help-close", event.target) || event.target.id === "help") { closeHelp(); }
     if (event.target.classList && event.target.classList.contains("skip")) {
       event.preventDefault();
-      document.getElementById("content").focus();
+      // Of the timeline that is the canvas, which has the keys.
+      (document.querySelector("#content .cs-canvas") || document.getElementById("content")).focus();
     }
   });
   document.addEventListener("keydown", function (event) {

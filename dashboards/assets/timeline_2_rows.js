@@ -3,13 +3,13 @@
 (function (cs) {
   "use strict";
 
-  const HEIGHTS = { steps: 13, compute: 20, communication: 15, copy: 9, exposed: 11, stream: 14, thread: 11 };
-  const STACKED = 9; // px a further depth row
+  // Heights of lanes by kind, of a further depth row, and between ranks, in px.
+  const WIDE = { steps: 13, compute: 20, communication: 15, copy: 9, exposed: 11, stream: 14, thread: 11, stacked: 9, space: 6 };
+  const TIGHT = { steps: 10, compute: 14, communication: 12, copy: 8, exposed: 9, stream: 11, thread: 9, stacked: 7, space: 2 };
   const MOST_STACKED = 8;
   const GROUP = 22;
-  const SPACE = 6; // between ranks
   const GAP = 1; // between the lanes of a rank
-  const MOST_STRETCH = 2.4;
+  const MOST_STRETCH = 5;
   const MANY_RANKS = 16;
 
   // The view as it is before anyone changed it: where there are many ranks, groups are closed.
@@ -28,11 +28,11 @@
 
   cs.depthOf = (lane) => Math.min(Math.max(lane.depth || 1, 1), MOST_STACKED);
 
-  function heightOf(lane) {
+  function heightOf(lane, heights) {
     const rows = cs.depthOf(lane);
-    const base = HEIGHTS[lane.kind] || HEIGHTS.stream;
+    const base = heights[lane.kind] || heights.stream;
     if (lane.kind === "thread") return base * rows;
-    return rows > 1 ? Math.max(base, STACKED * rows) : base;
+    return rows > 1 ? Math.max(base, heights.stacked * rows) : base;
   }
 
   // Lanes and ranks by number, and what hangs below each lane: host threads below the steps.
@@ -109,21 +109,21 @@
   }
 
   // Rows of one rank below one another; gives the place below them.
-  function stackRank(index, view, found, rows, y) {
+  function stackRank(index, view, heights, found, rows, y) {
     const collapsed = view.collapsed.includes(found.rank);
     const every = lanesOf(index, found.rank, view);
     const shown = collapsed ? narrowed(every) : every;
     shown.forEach((row, place) => {
-      const height = row.height || heightOf(row.lane);
+      const height = row.height || heightOf(row.lane, heights);
       const head = place === 0 ? { why: found.why || "", collapsed } : null;
       rows.push({ ...row, kind: "lane", rank: found.rank, head, y, height });
       y += height + GAP;
     });
-    return y + SPACE;
+    return y + heights.space;
   }
 
   // All rows, and their height; the pinned ones come first and stay when the rest is scrolled.
-  cs.rowsOf = function (layout, index, view) {
+  function rowsOf(layout, index, view, heights) {
     const rows = [];
     let y = 0;
     let fixed = 0;
@@ -133,11 +133,17 @@
         y += GROUP + GAP + 2;
       }
       const ranks = group.open ? group.ranks.map((rank) => ({ rank })) : chosen(group);
-      for (const found of ranks) y = stackRank(index, view, found, rows, y);
+      for (const found of ranks) y = stackRank(index, view, heights, found, rows, y);
       if (group.id === "pinned") fixed = y;
     }
     rows.forEach((row) => (row.isFixed = row.y < fixed));
     return { rows, height: y, fixed };
+  }
+
+  // Lanes are low where the ranks would not fit otherwise; what is opened in them changes nothing.
+  cs.rowsOf = function (layout, index, view, room) {
+    const closed = rowsOf(layout, index, { ...view, expanded: [] }, WIDE);
+    return rowsOf(layout, index, view, closed.height > room ? TIGHT : WIDE);
   };
 
   // Rows made higher where there is room for more.

@@ -6,6 +6,8 @@
   const SANS = "ui-sans-serif, system-ui, 'Segoe UI', Roboto, sans-serif";
   const TEXT = { rank: `600 12px ${SANS}`, lane: `11px ${SANS}`, low: `9px ${SANS}`, note: `10.5px ${SANS}` };
 
+  const LEAST_APART = 9; // px from the middle of a lane's name to that of the next
+
   cs.PLACES = PLACES;
   cs.TOP = PLACES.minimap + PLACES.ruler;
 
@@ -152,7 +154,8 @@
     const right = area.left - 8;
     const colour = row.lane.kind === "exposed" ? colours.exposed : colours.dim;
     const middle = y + row.height / 2;
-    if (row.height < 9) return;
+    if (middle - frame.labelled < LEAST_APART) return;
+    frame.labelled = middle;
     const most = row.depth ? 156 : 96;
     const font = row.height < 12 ? TEXT.low : TEXT.lane;
     text(context, within(context, label, font, most), right, middle, font, colour, "right");
@@ -210,12 +213,12 @@
     context.fillStyle = colours.paper;
     context.fillRect(0, 0, frame.width, area.bottom);
     const below = area.top + fixed;
-    clipped(context, 0, below, area.right, area.bottom, () =>
-      area.rows.filter((row) => !row.isFixed).forEach((row) => drawRow(context, frame, row))
-    );
-    clipped(context, 0, area.top, area.right, Math.min(below, area.bottom), () =>
-      area.rows.filter((row) => row.isFixed).forEach((row) => drawRow(context, frame, row))
-    );
+    const drawRows = (isFixed) => () => {
+      frame.labelled = -Infinity;
+      area.rows.filter((row) => row.isFixed === isFixed).forEach((row) => drawRow(context, frame, row));
+    };
+    clipped(context, 0, below, area.right, area.bottom, drawRows(false));
+    clipped(context, 0, area.top, area.right, Math.min(below, area.bottom), drawRows(true));
     context.fillStyle = colours.dim;
     if (fixed) context.fillRect(0, below - 3, area.right, 1);
     clipped(context, area.left, area.top, area.right, area.bottom, () => drawOverlays(context, frame));

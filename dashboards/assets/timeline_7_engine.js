@@ -7,6 +7,7 @@
   const MOVING_MS = 60; // since the last movement of the view
   const BUDGET_MS = 6; // of a frame while it moves, for images of new answers
   const ROOM = 0.68; // share of the window's height
+  const STRETCHED = 0.82; // of that: higher than they need to be lanes are made up to here
   const TELL_MS = 150; // after the last movement the view is told to the page
 
   function element(tag, className, parent, attributes) {
@@ -138,8 +139,9 @@
 
     // Rows as the state wants them, as high as there is room for.
     arrange() {
-      const found = cs.rowsOf(this.layout, this.index, this.state);
-      this.settleHeight(found);
+      const most = Math.max(Math.round(window.innerHeight * this.room), LEAST_HEIGHT);
+      const found = cs.rowsOf(this.layout, this.index, this.state, most - cs.TOP - 4);
+      this.settleHeight(found, most);
       const placed = cs.stretched(found, Math.max(this.height - cs.TOP - 4, 0));
       this.rows = placed.rows;
       this.fixed = placed.fixed;
@@ -151,11 +153,10 @@
 
     // As high as the first rows need, then the same until the window changes: what is opened is
     // scrolled, and what lies below stays where it is.
-    settleHeight(found) {
+    settleHeight(found, most) {
       if (this.settledFor === window.innerHeight) return;
       this.settledFor = window.innerHeight;
-      const most = Math.max(Math.round(window.innerHeight * this.room), LEAST_HEIGHT);
-      const placed = cs.stretched(found, Math.max(most - cs.TOP - 8, 0));
+      const placed = cs.stretched(found, Math.max(most * STRETCHED - cs.TOP - 4, 0));
       this.height = Math.min(Math.max(cs.TOP + placed.height + 4, LEAST_HEIGHT), most);
       this.stage.style.height = `${this.height}px`;
     }

@@ -4,6 +4,7 @@
 
   const NONE_TOLD = { selection: null, picked: null, instance: null, flow: null, stretch: null, finding: null };
 
+  const RANK = /^rank (\d{1,6})$/i;
   const PAD = 0.5; // on both sides of where the page leads to, as a share of it
 
   // Buttons and links of the drawer lead to collectives and findings of the same timeline.
@@ -52,10 +53,20 @@
     search(text) {
       this.text = text.trim().slice(0, 200);
       delete this.cursors.match;
+      this.goToRank(RANK.exec(this.text));
       this.bar.showSearch(this.text);
       cs.countMatches(this);
       this.invalidate();
       this.tell({ query: this.text });
+    },
+
+    // The rank that is searched for.
+    goToRank(found) {
+      const row = found && this.rows.find((each) => each.kind === "lane" && each.rank === Number(found[1]));
+      if (!row) return;
+      this.focusRank = row.rank;
+      this.focusRow = row.lane.id;
+      this.scrollToRank(row.rank);
     },
 
     // One thing is selected at a time: a range, or a slice.

@@ -185,15 +185,4 @@
     const more = row.canOpen ? `, Enter ${row.open ? "closes" : "opens"} it` : "";
     engine.announce(`rank ${row.rank}, ${row.lane.label}${more}`);
   };
-
-  // The picture as it is now, as a file.
-  cs.savePicture = function (engine) {
-    engine.canvas.toBlob((blob) => {
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(blob);
-      link.download = `timeline_${Math.round(engine.view.t0)}_${Math.round(engine.view.t1)}.png`;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    });
-  };
 })((window.commscope_timeline = window.commscope_timeline || {}));

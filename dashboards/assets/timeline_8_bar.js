@@ -105,6 +105,10 @@
         if (engine.text && search.value !== engine.text) write(search, engine.text);
         bindSearch(engine, search);
       },
+      // The categories that the legend has, but for those that are hidden.
+      shown() {
+        return legend.filter(({ id, made }) => !made.hidden && !engine.state.hidden.includes(id)).map(({ id }) => id);
+      },
       showFound(words) {
         found.textContent = words;
       },

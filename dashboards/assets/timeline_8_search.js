@@ -3,6 +3,7 @@
   "use strict";
 
   const MOST_LANES = 2048; // a request
+  const SEARCHED = "kernels, calls, collectives, steps";
 
   const lanesShown = (engine) =>
     new Set(engine.rows.filter((row) => row.kind === "lane").map((row) => row.lane.id));
@@ -16,6 +17,7 @@
     const { count } = engine.found;
     const shown = countShown(engine);
     const every = `${count.toLocaleString("en")} found`;
+    if (!count) return `nothing found of ${SEARCHED}`;
     return shown === count ? every : `${shown.toLocaleString("en")} shown of ${every}`;
   };
 

@@ -23,6 +23,7 @@ from commscope.dashboards.data.categories import (
 from commscope.dashboards.data.lanes import Events, Lane, lane_of
 from commscope.dashboards.data.names import NameBook, NameCollector
 from commscope.dashboards.data.narrow import Narrow
+from commscope.normalize.steps import WHOLE_TRACE
 from commscope.report.causes import CAUSES as CAUSE_WORDS
 
 _KINDS = (
@@ -49,6 +50,11 @@ def build_lanes(analysis: Analysis, origin: int) -> tuple[tuple[Lane, ...], Name
     return tuple(lanes), names.book()
 
 
+def has_steps(analysis: Analysis) -> bool:
+    """Whether the trace has steps; else the whole of it counts as one window, which is none."""
+    return analysis.trace.step_source.kind != WHOLE_TRACE
+
+
 @dataclass(slots=True)
 class _Numbers:
     """Gives lanes their numbers; 0 is the minimap's."""
@@ -67,7 +73,8 @@ class _Steps:
 
     def __init__(self, analysis: Analysis, names: NameCollector, origin: int) -> None:
         steps = analysis.trace.all_steps
-        self._row = np.flatnonzero(int64(steps, "start_ns") != NONE)
+        self._has_steps = has_steps(analysis)
+        self._row = np.flatnonzero((int64(steps, "start_ns") != NONE) & self._has_steps)
         self._rank = analysis.timeline.index_of(int64(steps, "rank")[self._row])
         start = int64(steps, "start_ns")[self._row]
         self._start, self._duration = start - origin, int64(steps, "end_ns")[self._row] - start
@@ -82,7 +89,8 @@ class _Steps:
             np.full(len(mine), STEP, np.uint8), self._row[mine],
         )  # fmt: skip
         numbers.steps[rank] = numbers.next()
-        yield lane_of(numbers.steps[rank], (rank, "steps", "steps", None), events)
+        label = "steps" if self._has_steps else "no steps"
+        yield lane_of(numbers.steps[rank], (rank, "steps", label, None), events)
 
 
 class _Device:

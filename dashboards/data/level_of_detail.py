@@ -108,7 +108,7 @@ def lane_view(lane: Lane, window: Window, found: Found | None = None) -> LaneVie
         name=name.astype(np.uint32), event=event.astype(np.uint32),
         category=category, row=lane.row[place],
         categories=tuple(shares), density=_stacked(shares, window.px),
-        hit=None if found is None else found.names[name].astype(np.uint8),
+        hit=None if found is None else found.hits(lane, event).astype(np.uint8),
         hits=None if found is None else _hits(lane, window, found),
     )  # fmt: skip
 

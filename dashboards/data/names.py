@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,6 +31,11 @@ class NameBook:
         """Which names hold a text, in upper or lower case."""
         wanted = text.casefold()
         found = (wanted in name.casefold() for name in self.texts)
+        return np.fromiter(found, np.bool_, count=len(self.texts))
+
+    def named(self, texts: Collection[str]) -> Bool:
+        """Which names are one of these, which are in lower case."""
+        found = (name.casefold() in texts for name in self.texts)
         return np.fromiter(found, np.bool_, count=len(self.texts))
 
 

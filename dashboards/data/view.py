@@ -10,7 +10,7 @@ import numpy as np
 
 from commscope.analysis.result import Analysis
 from commscope.columns import int64
-from commscope.dashboards.data.building import build_lanes, lanes_of_kind
+from commscope.dashboards.data.building import build_lanes, has_steps, lanes_of_kind
 from commscope.dashboards.data.categories import COMPUTE, EXPOSED_PARTS
 from commscope.dashboards.data.checks import require
 from commscope.dashboards.data.clock import RankClock
@@ -32,6 +32,7 @@ from commscope.dashboards.data.moments import Aim, Near, between, nearest, next_
 from commscope.dashboards.data.names import NameBook
 from commscope.dashboards.data.narrow import narrow
 from commscope.dashboards.data.searching import (
+    Collectives,
     Found,
     Match,
     Matches,
@@ -73,6 +74,7 @@ class RunView:
     events: EventBook
     exporter: Exporter
     searcher: Searcher
+    has_steps: bool
 
     @classmethod
     def of(cls, analysis: Analysis, report: Report, name: str) -> RunView:
@@ -98,7 +100,8 @@ class RunView:
             InstanceBook.of(analysis, report),
             events,
             Exporter.of(analysis.trace, events),
-            Searcher(book),
+            Searcher(book, Collectives.of(analysis.across.calls, analysis.across.labels)),
+            has_steps(analysis),
         )
 
     def numbered(self, run: int) -> RunView:
@@ -134,17 +137,22 @@ class RunView:
 
     def event(self, lane: int, event: int) -> EventDetails:
         """Everything that is known of an event of a lane."""
-        return self.events.details(self.lane(lane), event, self.gaps, self.instances)
+        found = self.events.details(self.lane(lane), event, self.gaps, self.instances)
+        if self.has_steps:
+            return found
+        return replace(found, step=None, gap=found.gap and _without_steps(found.gap))
 
     def instance(self, number: int) -> InstanceDetails:
         """One collective on all of its members."""
-        return self.instances.details(number, self.events.placed)
+        found = self.instances.details(number, self.events.placed)
+        return found if self.has_steps else replace(found, step=None)
 
     def gap_at(self, rank: int, t: int) -> GapDetails | None:
         """Why communication was exposed on a rank then; null where none was, or it is withheld."""
         index = self._index(rank)
         _require_time(t)
-        return self.gaps.at(index, self.clocks[index], t)
+        found = self.gaps.at(index, self.clocks[index], t)
+        return found and (found if self.has_steps else _without_steps(found))
 
     def idle_at(self, rank: int, t: int) -> IdleDetails | None:
         """The stretch in which a rank's device runs nothing then; null where something runs."""
@@ -280,6 +288,11 @@ class _Windows:
         if rank not in self.made:
             self.made[rank] = Window.of(self.t0, self.t1, self.px, self.clocks[rank])
         return self.made[rank]
+
+
+def _without_steps(gap: GapDetails) -> GapDetails:
+    """The same of a trace without steps, in which the one window has a number all the same."""
+    return replace(gap, parts=tuple(replace(part, step=None) for part in gap.parts))
 
 
 def _sets(analysis: Analysis, origin: int, lanes: Sequence[Lane]) -> tuple[RankSets, ...]:

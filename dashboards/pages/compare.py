@@ -70,7 +70,7 @@ def layout(app_data: AppData, state: UrlState) -> Component:
         found = app_data.comparisons.of(sides.base, sides.new)
     except CommscopeError as error:
         return page(TITLE, chooser, empty(sentence(f"These runs cannot be compared: {error}")))
-    both = timelines(app_data, (sides.base, sides.new), found)
+    both = timelines(app_data, (sides.base, sides.new), found, state)
     changed, *why = _parts(found)
     return page(TITLE, chooser, *_verdict(found), changed, both, *why, *_more(found))
 

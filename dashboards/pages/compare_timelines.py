@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
@@ -13,11 +13,14 @@ from commscope.compare.model import Comparison
 from commscope.dashboards.app_data import AppData, LoadedRun
 from commscope.dashboards.pages.sections import paragraph, section
 from commscope.dashboards.pages.timeline import timeline_of
+from commscope.dashboards.pages.timeline_link import range_of
 from commscope.dashboards.places import on_common_clock
+from commscope.dashboards.urlstate import UrlState
+from commscope.errors import UsageError
 from commscope.wording import counted
 
 _IDS = ("compare-base-timeline", "compare-new-timeline")
-_COUPLING = "compare-coupling"
+_COUPLING, _LINK = "compare-coupling", "compare-link"
 _MOST_STEPS = 3
 #: What is shown beside the steps, as a share of them, where both runs have it.
 _AROUND = 0.03
@@ -53,16 +56,32 @@ class Aligned:
         return {"t0": start, "t1": start + self.length_ns}
 
 
-def timelines(app_data: AppData, sides: tuple[int, int], found: Comparison) -> Component:
-    """One below the other, to the same scale."""
+def timelines(
+    app_data: AppData, sides: tuple[int, int], found: Comparison, state: UrlState
+) -> Component:
+    """One below the other, to the same scale; raises UsageError for an address that is wrong."""
     runs = [app_data.runs[number] for number in sides]
     places = aligned(runs, found)
+    zoom = zoomed(state)
     drawn = [
-        _timeline(app_data, number, places.viewport(side), _IDS[side], name)
+        _timeline(app_data, number, zoom[side] if zoom else places.viewport(side), _IDS[side], name)
         for side, (number, name) in enumerate(zip(sides, ("Base", "New")))
     ]
-    coupling = dcc.Store(id=_COUPLING, data=places.coupling())
+    coupling = html.Div(
+        [dcc.Store(id=_COUPLING, data=places.coupling()), dcc.Store(id=_LINK)], hidden=True
+    )
     return section("timelines", "Both timelines", paragraph(places.says, "note"), *drawn, coupling)
+
+
+def zoomed(state: UrlState) -> list[dict[str, int]]:
+    """What both sides show, of ``zoom=T0-T1,T0-T1``; nothing where the address does not say."""
+    text = state.values.get("zoom")
+    if not text:
+        return []
+    ranges = [range_of("zoom", each) for each in text.split(",")]
+    if len(ranges) != len(_IDS):
+        raise UsageError("zoom in the address: a range of each side is needed, as 0-5,2-7")
+    return [asdict(each) for each in ranges]
 
 
 def _timeline(
@@ -151,5 +170,11 @@ def couple(app: Dash) -> None:
         *(Input(*view) for view in views),
         State(_COUPLING, "data"),
         State(_IDS[0], "id"),
+        prevent_initial_call=True,
+    )
+    app.clientside_callback(  # type: ignore[no-untyped-call]
+        ClientsideFunction("commscope_compare", "link"),
+        Output(_LINK, "data"),
+        *(Input(*view) for view in views),
         prevent_initial_call=True,
     )

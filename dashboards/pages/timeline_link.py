@@ -123,7 +123,7 @@ def _marks(state: UrlState) -> tuple[Range, ...]:
     texts = _words(state, "marks")
     if len(texts) > _MOST_MARKS:
         raise UsageError(f"the address has more than {_MOST_MARKS} marks")
-    return tuple(_range_of("marks", text) for text in texts)
+    return tuple(range_of("marks", text) for text in texts)
 
 
 def _shown(state: UrlState, view: RunView) -> Shown:
@@ -191,10 +191,11 @@ def _viewport(state: UrlState) -> Range | None:
 
 def _selection(state: UrlState) -> Range | None:
     text = state.values.get("sel")
-    return _range_of("sel", text) if text else None
+    return range_of("sel", text) if text else None
 
 
-def _range_of(name: str, text: str) -> Range:
+def range_of(name: str, text: str) -> Range:
+    """The range of ``5-9``; ``name`` is what it is called in the address."""
     found = _RANGE.fullmatch(text)
     if found is None:
         raise UsageError(f"{name}={shortened(text, 40)} in the address is not two times as 5-9")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from math import floor
 from typing import Any
 
 import pytest
@@ -81,6 +82,28 @@ def test_zooming_a_timeline_zooms_both(page: Page, address: str, side: int, x: i
     middle = sum(after[side]) / 2
     step = max((of for of in steps if of[side] <= middle), default=steps[0])
     assert after[1][0] - after[0][0] == pytest.approx(step[1] - step[0], abs=4)
+
+
+def test_the_address_keeps_what_both_timelines_show(page: Page, address: str):
+    page.goto(f"{address}/compare?base=0&new=1")
+    canvas = page.locator("#timelines canvas").first
+    canvas.scroll_into_view_if_needed()
+    before = views(page, None)
+    page.evaluate(
+        "() => { const e = document.querySelector('#timelines .cs-timeline > div').timeline;"
+        " e.show(e.view.t0, (e.view.t0 + e.view.t1) / 2, 0); }"
+    )
+    shown = whole(views(page, before))
+    zoom = ",".join(f"{t0}-{t1}" for t0, t1 in shown)
+    page.wait_for_url(lambda url: url.endswith(zoom), timeout=5_000)
+    assert "base=0&new=1" in page.url
+    page.reload()
+    assert whole(views(page, None)) == shown
+
+
+def whole(found: list[list[float]]) -> list[list[int]]:
+    """Times as the page rounds them."""
+    return [[floor(t + 0.5) for t in of] for of in found]
 
 
 def test_charts_follow_the_theme(page: Page, address: str):

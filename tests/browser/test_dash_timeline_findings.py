@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from timeline_tab import SHOWN
+from timeline_tab import ENGINE, SHOWN
+
+from commscope.dashboards.theme import PALETTE
 
 pytestmark = pytest.mark.long
 
 _IDLE = 50_000_000  #: of rank 1, which the others wait for
+#: For lanes, on a screen of 1280 by 800.
+_ROOM = 486
 _STRETCH = "[e.overlays.stretch?.rank, e.overlays.stretch?.t0, e.overlays.stretch?.t1]"
 _STATE = (
     "[e.view.t0, e.view.t1].map(Math.round)"
@@ -123,3 +127,76 @@ def test_what_a_search_found_before_is_not_shown_outside_the_view(tab):
     tab.engine("e.search('gemm')")
     tab.settled()
     assert tab.engine(coarse, "nccl") == 0
+
+
+def test_a_picture_says_run_window_and_colours(tab):
+    tab.open("&t0=40000000&t1=50000000&q=nccl")
+    words = tab.page.evaluate(f"() => commscope_timeline.pictureWords({ENGINE})")
+    assert words == ["ddp", "40.00 ms to 50.00 ms (10.0 ms), search: nccl"]
+    name, width, more, found = tab.engine(
+        """(() => {
+          const made = commscope_timeline.pictureOf(e), { width, height } = made;
+          const pixels = made.getContext("2d").getImageData(0, 0, width, height).data;
+          const found = [];
+          for (let at = 4 * width * (height - 40); at < pixels.length; at += 4) {
+            found.push(pixels[at] << 16 | pixels[at + 1] << 8 | pixels[at + 2]);
+          }
+          const [wider, higher] = [width - e.canvas.width, height - e.canvas.height];
+          return [e.layout.name, wider, higher, [...new Set(found)]];
+        })()"""
+    )
+    assert (name, width) == ("ddp", 0)
+    assert more > 40
+    wanted = {int(PALETTE[of]["light"][1:], 16) for of in ("gemm", "communication", "copy")}
+    assert wanted <= set(found)
+
+
+def test_eight_ranks_fit_on_a_small_screen_and_names_of_lanes_do_not_touch(tab):
+    tab.open()
+    heights = tab.page.evaluate(
+        """room => {
+          const cs = commscope_timeline, ranks = [], lanes = [];
+          const kinds = ["steps", "compute", "communication", "copy", "exposed"];
+          for (let rank = 0; rank < 8; rank++) {
+            const ids = kinds.map((kind, i) => 5 * rank + i + 1);
+            ids.forEach((id, i) => {
+              lanes.push({ id, rank, kind: kinds[i], depth: 1, parent: null });
+            });
+            ranks.push({ rank, lanes: ids });
+          }
+          const layout = { ranks, lanes, groups: [] }, view = cs.firstView(layout);
+          const found = cs.rowsOf(layout, cs.indexOf(layout), view, room);
+          const middles = found.rows.map(row => row.y + row.height / 2);
+          const apart = middles.slice(1).map((y, i) => y - middles[i]);
+          return [found.height, Math.min(...apart), found.rows.length];
+        }""",
+        _ROOM,
+    )
+    assert heights[0] <= _ROOM
+    assert heights[1] >= 9
+    assert heights[2] == 40
+
+
+def test_a_search_for_a_rank_goes_there(tab):
+    tab.open("&t0=60000000&t1=70000000")
+    tab.page.locator("#search").fill("rank 1")
+    tab.wait(lambda: tab.engine("e.focusRank ?? null") == 1, "the rank")
+    words = "document.querySelector('.cs-found').textContent"
+    count = tab.views[0].matches("rank 1").count
+    tab.until(f"() => {words} === '{count} found'")
+    tab.page.locator("#search").fill("xyzzy")
+    tab.until(f"() => {words}.startsWith('nothing found of kernels')")
+
+
+def test_the_link_at_the_top_leads_to_the_timeline_itself(tab):
+    tab.open()
+    tab.page.locator(".skip").focus()
+    tab.page.keyboard.press("Enter")
+    assert tab.engine("document.activeElement === e.canvas")
+
+
+def test_an_address_beyond_the_run_shows_all_of_it_and_says_so(tab):
+    tab.open("&t0=300000000&t1=400000000")
+    assert tab.engine("[e.view.t0, e.view.t1]") == tab.engine("[e.whole.t0, e.whole.t1]")
+    words = tab.page.locator(".cs-note").text_content()
+    assert "asks for times from 300.0 ms to 400.0 ms" in words

@@ -27,6 +27,8 @@ from commscope.dashboards.app import Loaded, create_app_of
 from commscope.dashboards.comparisons import Comparisons
 from commscope.dashboards.pages import compare, compare_charts, compare_timelines
 from commscope.dashboards.pages.compare import Sides
+from commscope.dashboards.pages.compare_timelines import zoomed
+from commscope.dashboards.urlstate import UrlState
 from commscope.errors import UsageError
 from commscope.report.html.document import sentences
 
@@ -199,3 +201,13 @@ def test_what_can_be_won_is_of_a_step(found):
     assert all(bound.endswith(" a step to win.") for bound in bounds)
     without = [bound for one in findings(replace(found, steps=())) for *_, bound in one.says]
     assert not any("a step" in bound for bound in without)
+
+
+def test_an_address_keeps_what_both_sides_show() -> None:
+    zoom = {"zoom": "5-9,-3-7"}
+    assert zoomed(UrlState("/compare", 0, zoom)) == [{"t0": 5, "t1": 9}, {"t0": -3, "t1": 7}]
+    assert zoomed(UrlState("/compare")) == []
+    with pytest.raises(UsageError, match="a range of each side is needed"):
+        zoomed(UrlState("/compare", 0, {"zoom": "5-9"}))
+    with pytest.raises(UsageError, match="zoom=x in the address is not two times"):
+        zoomed(UrlState("/compare", 0, {"zoom": "x,5-9"}))

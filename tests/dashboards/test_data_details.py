@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import small_run
+from builders import TraceBuilder
 from run_views import Shown, real, shown, simulated, straggler
 from support import ROOT
 
@@ -277,3 +278,26 @@ def test_an_event_is_found_again_by_its_times() -> None:
             again = view.event(lane.id, found.event)
             assert (again.start, again.dur) == (told.start, told.dur)
     assert view.between(lane.id, told.start, told.start + told.dur + 10) is None
+
+
+def test_a_trace_without_steps_tells_of_none(tmp_path: Path) -> None:
+    builder = TraceBuilder(rank=0)
+    for start in (20, 70):
+        builder.launch(start - 10).kernel("gemm", start, 10)
+        builder.launch(start - 5).kernel(small_run.ALL_REDUCE, start + 10, 20, stream=1)
+    (tmp_path / "rank0.json").write_text(json.dumps(builder.document()))
+    run = shown(tmp_path)
+    assert run.analysis.trace.step_source.kind == "whole_trace"
+    steps = lane_of_kind(run, "steps")
+    assert (len(steps), steps.label) == (0, "no steps")
+    for kind in ("compute", "communication", "thread"):
+        assert run.view.event(lane_of_kind(run, kind).id, 0).step is None
+    exposed = run.view.event(lane_of_kind(run, "exposed").id, 0)
+    assert exposed.gap is not None
+    gap = run.view.gap_at(0, exposed.start)
+    assert {part.step for part in exposed.gap.parts} == {None}
+    assert gap == exposed.gap
+    idle = run.view.idle_at(0, exposed.start + exposed.dur + 1)
+    assert idle is not None
+    assert idle.steps == ()
+    assert run.view.next(0, run.view.layout.t0, "step", 1) is None

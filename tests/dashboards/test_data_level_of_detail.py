@@ -17,7 +17,7 @@ from commscope.dashboards.data.covered import Covered
 from commscope.dashboards.data.lanes import Events, Lane, lane_of
 from commscope.dashboards.data.level_of_detail import FULL, LaneView, Window, edges_of, lane_view
 from commscope.dashboards.data.names import NameBook
-from commscope.dashboards.data.searching import Searcher
+from commscope.dashboards.data.searching import Collectives, Searcher
 from commscope.intervals import measure, union
 
 #: (start, length, category, stream)
@@ -100,7 +100,9 @@ def found_in(view: LaneView) -> Found:
 def test_equals_brute_force(given_events: list[Event], of: tuple[int, int, int], clock) -> None:
     t0, length, px = of
     window = Window.of(t0, t0 + length, px, clock)
-    odd = Searcher(NAMES).found("od")
+    odd = Searcher(NAMES, Collectives(np.empty(0, np.uint32), np.empty(0, np.uint32), ())).found(
+        "od"
+    )
     for lane in lanes(given_events):
         view = lane_view(lane, window, odd)
         assert found_in(view) == by_hand(lane, t0, t0 + length, px, clock.offset_ns)
