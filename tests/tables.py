@@ -38,6 +38,7 @@ class Gpu:
     correlation: int | None = None
     flags: int = 0
     queue: int | None = None
+    workgroups: int | None = 64
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ def _events(rows: Sequence[Gpu]) -> pa.Table:
                 "rank": row.rank, "device": row.device, "stream": row.stream, "queue": row.queue,
                 "kind": row.kind, "name": row.name, "start_ns": row.start, "dur_ns": row.dur,
                 "correlation": row.correlation, "flags": row.flags,
+                "workgroups": row.workgroups if row.kind == "kernel" else None,
             }
             for row in rows
         ],

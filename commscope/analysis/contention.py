@@ -26,18 +26,20 @@ def contention_table(trace: Trace, timeline: Timeline, windows: Windows) -> pa.T
 
     ``beside`` and ``alone`` count them, ``beside_p50_ns`` and ``alone_p50_ns`` are their median
     lengths, ``stretch`` is the ratio, and ``extra_ns`` how much longer all of those beside took
-    than as many alone. A kernel is known by its name and its number of work-groups, null where the
-    trace does not tell that; only those that begin in ``windows`` count.
+    than as many alone. A kernel is known by its name and its number of work-groups: where the trace
+    does not tell that, one name may stand for kernels of many lengths, and nothing is compared.
+    Only those that begin in ``windows`` count.
     """
     found = timeline.activities
     start, end = timeline.activities_on_axis()
     inside = windows.at(timeline, start) >= 0
-    rows = np.flatnonzero(found.of(ActivityClass.COMPUTE) & inside)
+    grid = int64(trace.events, "workgroups")[found.row]
+    rows = np.flatnonzero(found.of(ActivityClass.COMPUTE) & inside & (grid != NONE))
     length = (end - start)[rows]
     covered = measure(timeline.communication, start[rows], end[rows])
     name, names = codes(trace.events, "name")
     of_name = name[found.row[rows]]
-    grid = int64(trace.events, "workgroups")[found.row[rows]]
+    grid = grid[rows]
     group, first = group_rows([found.rank[rows], of_name, grid])
     is_beside, is_alone = covered >= _BESIDE * length, covered == 0
     some_beside, some_alone = (_some(group, of, len(first)) for of in (is_beside, is_alone))

@@ -60,6 +60,11 @@ class TruthHeader(msgspec.Struct, frozen=True):
         return self.engine == "simulate"
 
     @property
+    def is_crowded(self) -> bool:
+        """Whether matrix products filled a GPU, so that mocks had to wait for room on it."""
+        return self.engine == "hip" and self.plan.get("compute") == "gemm"
+
+    @property
     def tells_begin(self) -> bool:
         """Whether it is known from when times of operations count."""
         return self.clock is not None and self.schema != SCHEMAS[0]

@@ -77,7 +77,8 @@ def write_truth(  # noqa: PLR0913 - each is one fact of the run
     waits = _waits(simulation)
     files = []
     for rank, header in enumerate(headers):
-        own = _Rank(simulation, rank, plan, origin, header.clock.monotonic_ns - origin, source)
+        since = header.clock.monotonic_ns - origin
+        own = _Rank(simulation, rank, plan, origin, since, source, _only_kernel(header, plan))
         rows: list[Mapping[str, Any]] = [
             header_row(header, plan, engine),
             *own.operations(waits),
@@ -138,6 +139,7 @@ class _Rank:
     origin_ns: int
     later_ns: int
     source: Source
+    only_kernel: str | None
 
     def operations(self, waits: Mapping[tuple[int, int], int]) -> Iterator[Mapping[str, Any]]:
         """A line for each activity, in the order of launches."""
@@ -156,7 +158,7 @@ class _Rank:
     def _what(self, activity: Activity) -> Mapping[str, Any]:
         operation = activity.operation
         if isinstance(operation, Compute):
-            return _compute(operation)
+            return _compute(operation, self.only_kernel)
         if isinstance(operation, Copy):
             name = f"{operation.direction} {operation.memory}"
             return {"op": "copy", "name": name, "bytes": operation.size_bytes}
@@ -209,8 +211,14 @@ class _Rank:
             }
 
 
-def _compute(operation: Compute) -> Mapping[str, Any]:
-    what = {"op": "compute", "name": f"csg_{operation.kind}"}
+def _only_kernel(header: RankHeader, plan: Plan) -> str | None:
+    """The kernel that computes whatever there is to compute; null where each kind has its own."""
+    multiplies = plan.knobs.compute == "gemm" and header.backend in ("amd", "nvidia")
+    return "csg_gemm" if multiplies else None
+
+
+def _compute(operation: Compute, only_kernel: str | None) -> Mapping[str, Any]:
+    what = {"op": "compute", "name": only_kernel or f"csg_{operation.kind}"}
     phase, layer = _PHASES.get(operation.kind), operation.layer
     return {
         **what,

@@ -109,6 +109,13 @@ def test_kernels_half_beside_count_as_neither() -> None:
     ]  # fmt: skip
 
 
+def test_without_their_work_groups_kernels_of_a_name_are_not_compared() -> None:
+    """They may be of different lengths by themselves."""
+    rows = [Gpu(1, 10, workgroups=None), Gpu(101, 20, workgroups=None), comm(101, 20)]
+    assert not analysis(*rows).contention.num_rows
+    assert not analysis(Gpu(1, 10), Gpu(101, 20, workgroups=128), comm(101, 20)).contention.num_rows
+
+
 @pytest.mark.parametrize(("covered", "beside"), [(89, 0), (90, 1), (100, 1)])
 def test_a_kernel_is_beside_if_nine_tenths_of_it_are(covered: int, beside: int) -> None:
     found = analysis(Gpu(1, 50), Gpu(200, 100), comm(200, covered))

@@ -25,6 +25,7 @@ from commscope.generator.grading.tolerances import (
     MOCK_SHARE,
     PER_COLLECTIVE_NS,
     PER_KERNEL_NS,
+    per_mock_ns,
 )
 from commscope.generator.truth import StepTruth
 from commscope.generator.truth_file import TruthFile, TruthStep
@@ -60,6 +61,7 @@ class _Step:
     threads_ns: int  #: how far its operations are apart, where threads stand for a device
     waits_ns: int  #: how far waits in it are not known
     is_exact: bool
+    is_crowded: bool  #: matrix products fill the device, so that mocks wait for room
 
     @property
     def is_mock(self) -> bool:
@@ -93,9 +95,9 @@ class _Step:
         if column == "exposed_comm_ns":
             return max(EXPOSED_SHARE * true, PER_COLLECTIVE_NS * self.issued)
         if self.is_mock:
-            kernels = len(self.collectives)
-            kernels += self.computing if column == "hidden_comm_ns" else 0
-            return max(MOCK_SHARE * true, PER_KERNEL_NS * kernels)
+            longer = len(self.collectives) * per_mock_ns(is_crowded=self.is_crowded)
+            longer += self.computing * PER_KERNEL_NS if column == "hidden_comm_ns" else 0
+            return max(MOCK_SHARE * true, longer)
         return self.events_ns() + PER_COLLECTIVE_NS * self.issued
 
 
@@ -125,6 +127,7 @@ def number_rows(
             apart.sum_ns(mine) if truth.header.backend == "host" else 0,
             sum(of_waits),
             truth.header.is_simulated,
+            truth.header.is_crowded,
         )
         yield from _numbers(step)
 

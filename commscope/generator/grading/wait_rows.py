@@ -9,7 +9,12 @@ from commscope.generator.grading.apart import Apart, Key, instance_of
 from commscope.generator.grading.clock_rows import device_offsets
 from commscope.generator.grading.model import Blame, Numbers, Place, Row, held, not_told
 from commscope.generator.grading.pairs import Pair, Pairs
-from commscope.generator.grading.tolerances import MOCK_SHARE, PER_COLLECTIVE_NS, TICK_NS
+from commscope.generator.grading.tolerances import (
+    MOCK_SHARE,
+    PER_COLLECTIVE_NS,
+    TICK_NS,
+    per_mock_ns,
+)
 from commscope.generator.grading.traces import Traces
 from commscope.generator.truth_file import TruthFile
 
@@ -20,7 +25,9 @@ def length_rows(truth: TruthFile, pairs: Pairs) -> Iterator[Row]:
     own = [pair for pair in every if pair.operation.src == "device"]
     between = [pair for pair in every if pair.operation.src == "event"]
     if own:
-        yield _own_times(place, own, truth.header.is_simulated)
+        header = truth.header
+        longer = 0 if header.is_simulated else per_mock_ns(is_crowded=header.is_crowded)
+        yield _own_times(place, own, longer)
     offsets = device_offsets(pairs.of("compute"))
     if between and offsets is None:
         yield not_told("collective times", place, "no kernel ties the clocks to each other")
@@ -31,8 +38,8 @@ def length_rows(truth: TruthFile, pairs: Pairs) -> Iterator[Row]:
         yield held("collective times", place, numbers, Blame("profiler", says))
 
 
-def _own_times(place: Place, pairs: list[Pair], is_exact: bool) -> Row:
-    """In all where nothing was measured; else the collective in the middle of all deviations."""
+def _own_times(place: Place, pairs: list[Pair], longer_ns: int) -> Row:
+    """In all where they are exact; else the collective in the middle of all deviations."""
     lengths = sorted(
         (
             (p.operation.end_ns - p.operation.begin_ns, p.kernel.end_ns - p.kernel.start_ns)
@@ -41,10 +48,11 @@ def _own_times(place: Place, pairs: list[Pair], is_exact: bool) -> Row:
         key=lambda both: both[1] - both[0],
     )
     true, found = lengths[len(lengths) // 2]
-    if is_exact:
+    if not longer_ns:
         true, found = (sum(each) for each in zip(*lengths))
     says = "collectives that took their own times take other ones in the trace"
-    numbers = Numbers(true, found, 0 if is_exact else max(MOCK_SHARE * true, TICK_NS))
+    tolerance = max(MOCK_SHARE * true, TICK_NS, longer_ns) if longer_ns else 0
+    numbers = Numbers(true, found, tolerance)
     return held("collective times", place, numbers, Blame("profiler", says))
 
 

@@ -47,6 +47,8 @@ class Seen(msgspec.Struct, frozen=True):
     device: int = 0
     stream: int = 0
     bytes: int | None = None
+    blocks: int | None = None
+    threads: int | None = None
     copy: str | None = None
     thread: int | None = None
 
@@ -196,6 +198,8 @@ class _Events:
         more = f'"device": {it.device}, "stream": {it.stream}, "correlation": {it.correlation}'
         if it.bytes is not None:
             more += f', "bytes": {it.bytes}'
+        if it.blocks is not None:
+            more += f', "grid": [{it.blocks}, 1, 1], "block": [{it.threads}, 1, 1]'
         launched = self._launched_at(called_ns) if it.kind == "kernel" else None
         if launched is not None:
             more += f', "External id": {launched.record}, {launched.arguments}'

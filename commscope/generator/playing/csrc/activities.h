@@ -20,6 +20,7 @@ struct Activity {
   std::int64_t correlation = 0;
   int device = -1, stream = -1;  // -1: of the host
   std::int64_t bytes = -1;
+  std::int64_t blocks = -1, threads = -1;  // of kernels: work-groups, and work-items of each
   std::string copy;         // h2d, d2h, d2d
   std::int64_t thread = -1;  // of calls
 };
@@ -54,6 +55,7 @@ class Collector {
     line.add("begin_ns", a.begin_ns).add("end_ns", a.end_ns).add("correlation", a.correlation);
     if (a.stream >= 0) line.add("device", a.device).add("stream", a.stream);
     if (a.bytes >= 0) line.add("bytes", a.bytes);
+    if (a.blocks >= 0) line.add("blocks", a.blocks).add("threads", a.threads);
     if (!a.copy.empty()) line.add("copy", a.copy);
     if (a.thread >= 0) line.add("thread", a.thread);
     return line;

@@ -131,6 +131,8 @@ class CuptiCollector : public Collector {
   void take_kernel(const KernelRecord& record) {
     Activity activity = on_device(record, "kernel");
     activity.name = record.name ? record.name : "";
+    activity.blocks = std::int64_t{record.gridX} * record.gridY * record.gridZ;
+    activity.threads = std::int64_t{record.blockX} * record.blockY * record.blockZ;
     keep(activity);
   }
 

@@ -17,6 +17,7 @@
 namespace csg {
 
 using SpinKernel = void (*)(Stamps*, Ticks);
+using MockKernel = void (*)(Stamps*, Ticks, Moved);
 
 class GpuEngine : public Engine {
  public:
@@ -33,6 +34,7 @@ class GpuEngine : public Engine {
     make_events();
     make_buffers();
     if (uses_gemm()) gemm_.prepare(clock_, cus_, streams_.empty() ? nullptr : streams_[0]);
+    if (uses_gemm() && options_.mock) prepare_moving();
     if (!options_.mock) communicators_.prepare();
     load_kernels();
     CSG_CHECK(hipDeviceSynchronize());
@@ -255,13 +257,18 @@ class GpuEngine : public Engine {
   // A kernel's first launch loads it, which takes long.
   void load_kernels() {
     std::set<SpinKernel> used;
+    std::set<MockKernel> mocks;
     for (const Operation& each : schedule_.program) {
       if (each.op == Op::kCompute) used.insert(kernel_of(each.name));
-      if (options_.mock && communicates(each.op)) used.insert(mock_of(each.name));
+      if (options_.mock && communicates(each.op)) mocks.insert(mock_of(each.name));
     }
     for (const SpinKernel each : used) {
       each<<<1, kSpinThreads, 0, streams_[0]>>>(nullptr, 0);
       CSG_LAUNCHED("first launch of a kernel");
+    }
+    for (const MockKernel each : mocks) {
+      each<<<1, kSpinThreads, 0, streams_[0]>>>(nullptr, 0, moved_);
+      CSG_LAUNCHED("first launch of a mock");
     }
   }
 
@@ -273,16 +280,28 @@ class GpuEngine : public Engine {
     return found == known.end() ? csg_other : found->second;
   }
 
-  static SpinKernel mock_of(const std::string& op) {
+  static MockKernel mock_of(const std::string& op) {
 #define CSG_ENTRY(op) {#op, ncclDevKernel_Mock_##op},
-    static const std::map<std::string, SpinKernel> known{CSG_MOCKS(CSG_ENTRY)};
+    static const std::map<std::string, MockKernel> known{CSG_MOCKS(CSG_ENTRY)};
 #undef CSG_ENTRY
     return known.at(op);
   }
 
   void mock(std::size_t place, const Operation& o) {
     const Ns duration = o.duration == kUnknown ? options_.mock_us * 1000 : o.duration;
-    launch(mock_of(o.name), options_.mock_blocks, place, duration, o);
+    const int threads = moved_.data ? kMovingThreads : kSpinThreads;
+    const auto blocks = static_cast<unsigned>(options_.mock_blocks);
+    mock_of(o.name)<<<blocks, static_cast<unsigned>(threads), 0, stream(o)>>>(
+        stamps_of(place), clock_.ticks_in(duration), moved_);
+    CSG_LAUNCHED("launch of a mock");
+  }
+
+  // Beside matrix products a mock moves memory, as a collective does: they slow each other down.
+  void prepare_moving() {
+    constexpr Ticks kHalf = Ticks{1} << 22;
+    constexpr std::size_t kBytes = 2 * kHalf * sizeof(float4);
+    moved_ = {static_cast<float4*>(memory(kBytes)), kHalf};
+    CSG_CHECK(hipMemset(moved_.data, 0, kBytes));
   }
 
   // One small block on each unit: the kernels of a collective find place beside it.
@@ -328,6 +347,7 @@ class GpuEngine : public Engine {
   std::vector<Timer> timers_;  // of operations that events measure
   DeviceClock clock_;
   Gemm gemm_;
+  Moved moved_{nullptr, 0};
   int device_number_ = 0, cus_ = 0;
   std::string name_, pci_;
   std::vector<hipStream_t> streams_;

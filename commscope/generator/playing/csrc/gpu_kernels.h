@@ -18,6 +18,7 @@ constexpr int kTile = 8;           // elements of a side of what a thread calcul
 constexpr int kGemmThreads = 256;  // 16 * 16 of them calculate a tile of 128 * 128
 constexpr int kGemmSide = 16 * kTile;
 constexpr int kSpinThreads = 64;
+constexpr int kMovingThreads = 512;
 constexpr int kStepReads = 20000;
 
 // A clock of constant rate that all blocks share.
@@ -58,6 +59,29 @@ __device__ inline void spin(Stamps* stamps, Ticks ticks) {
   while (device_ticks() - begin < ticks) {
   }
   if (threadIdx.x == 0) ends(stamps);
+}
+
+// Memory that mocks move, as collectives do; none where they only take their time. The number of
+// elements of a half is a power of two.
+struct Moved {
+  float4* data;
+  Ticks half;
+};
+
+// Takes as long as it is told, and copies one half of the memory to the other meanwhile.
+__device__ inline void spin_moving(Stamps* stamps, Ticks ticks, const Moved& moved) {
+  const Ticks begin = device_ticks();
+  if (threadIdx.x == 0) begins(stamps, begin);
+  const Ticks stride = Ticks{gridDim.x} * blockDim.x;
+  Ticks at = Ticks{blockIdx.x} * blockDim.x + threadIdx.x;
+  while (device_ticks() - begin < ticks) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i, at += stride) {
+      const Ticks element = at & (moved.half - 1);
+      moved.data[moved.half + element] = moved.data[element];
+    }
+  }
+  if (threadIdx.x % 32 == 0) ends(stamps);
 }
 
 struct Matrices {
@@ -120,8 +144,10 @@ CSG_KINDS(CSG_KERNEL)
   EACH(all_reduce) EACH(all_gather) EACH(reduce_scatter) EACH(all_to_all)             \
   EACH(barrier) EACH(broadcast) EACH(scatter) EACH(reduce) EACH(gather) EACH(send) EACH(recv)
 #define CSG_KERNEL(op)                                                                     \
-  __global__ void ncclDevKernel_Mock_##op(csg::Stamps* stamps, csg::Ticks ticks) {         \
-    csg::spin(stamps, ticks);                                                              \
+  __global__ void ncclDevKernel_Mock_##op(csg::Stamps* stamps, csg::Ticks ticks,           \
+                                          csg::Moved moved) {                              \
+    if (moved.data) csg::spin_moving(stamps, ticks, moved);                                \
+    else csg::spin(stamps, ticks);                                                         \
   }
 CSG_MOCKS(CSG_KERNEL)
 #undef CSG_KERNEL
