@@ -65,7 +65,7 @@ KEYS = (
         ("0", "the whole run"),
     )),
     ("Timeline: look", (
-        ("click", "an event: details, its launch, its collective"),
+        ("click", "an event: details, its launch, its collective; an idle GPU: since when and why"),
         ("drag", "select a stretch of the ranks that it crosses; on the ruler, of all"),
         ("F", "zoom to it; again, or without any: the whole run"),
         ("R", "select as long as the event lasts"),

@@ -5,7 +5,9 @@
 
   const WAITS = /^waiting for ((rank (\d+)))$/; // who is waited for stays, however narrow it is
   const LABEL_FROM = 36; // px
-  const FONT = "10.5px ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
+  const MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace";
+  const FONTS = [`8.5px ${MONO}`, `10.5px ${MONO}`]; // in low lanes, and in others
+  const LOW = 12; // px
   const MOST_LEVELS = 96;
   const SEPARATED = 3; // px: from here on neighbours have a line between them
 
@@ -115,8 +117,10 @@
     }
   }
 
+  // All labels of a lane are as high as each other.
   function drawLabels(context, lane, labels, store) {
-    context.font = FONT;
+    if (!labels.length) return;
+    context.font = FONTS[labels[0][4] < LOW ? 0 : 1];
     context.textBaseline = "middle";
     context.textAlign = "left";
     const letter = context.measureText("M").width;

@@ -183,9 +183,15 @@
     context.restore();
   }
 
-  // From where a kernel was launched to where it ran.
+  // From where a kernel was launched to where it ran; along its own lane, where that of the host's
+  // thread is closed.
   cs.drawFlow = function (context, area, flow) {
-    const ends = [flow.from, flow.to].map(({ lane, t }) => {
+    const isShown = (id) => area.rows.some((row) => row.kind === "lane" && row.lane.id === id);
+    const launch = area.index.lanes.get(flow.from.lane);
+    const isOpen = isShown(flow.from.lane) || (launch && launch.kind !== "thread");
+    const lanes = [isOpen ? flow.from.lane : flow.to.lane, flow.to.lane];
+    const ends = [flow.from.t, flow.to.t].map((t, place) => {
+      const lane = lanes[place];
       const row = rowOf(area, lane, (area.index.lanes.get(lane) || {}).rank);
       return row && { x: area.scale.x(t), y: area.yOf(row) + row.height / 2 };
     });

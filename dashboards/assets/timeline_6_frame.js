@@ -6,6 +6,7 @@
   const SANS = "ui-sans-serif, system-ui, 'Segoe UI', Roboto, sans-serif";
   const TEXT = { rank: `600 12px ${SANS}`, lane: `11px ${SANS}`, low: `9px ${SANS}`, note: `10.5px ${SANS}` };
 
+  const HEAD_HEIGHT = 46; // px: the name of a rank with what is told below it
   const LEAST_APART = 9; // px from the middle of a lane's name to that of the next
 
   cs.PLACES = PLACES;
@@ -156,7 +157,7 @@
     const middle = y + row.height / 2;
     if (middle - frame.labelled < LEAST_APART) return;
     frame.labelled = middle;
-    const most = row.depth ? 156 : 96;
+    const most = row.depth && y >= frame.headBottom ? 156 : row.depth ? 78 : 96;
     const font = row.height < 12 ? TEXT.low : TEXT.lane;
     text(context, within(context, label, font, most), right, middle, font, colour, "right");
     if (row.canOpen) chevron(context, right - context.measureText(label).width - 8, middle, row.open, colours.dim);
@@ -172,6 +173,7 @@
     if (y > area.bottom || y + row.height < area.top) return;
     if (row.kind === "group") return drawGroupHead(context, frame, row, y);
     if (row.head) {
+      frame.headBottom = y + HEAD_HEIGHT;
       context.fillStyle = colours.line;
       context.fillRect(0, y - 4, area.right, 1);
     }

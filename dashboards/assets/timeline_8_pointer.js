@@ -130,9 +130,18 @@
     }
   }
 
+  // What is shown is moved, so that the place of the minimap is in its middle.
+  function showThere(engine, { x }) {
+    const { left, right } = engine.area();
+    const t = cs.scaleOf(engine.whole, left, right - left).t(x);
+    const half = (engine.view.t1 - engine.view.t0) / 2;
+    engine.lookAt({ t0: t - half, t1: t + half });
+  }
+
   function click(engine, point) {
     const zone = zoneOf(engine, point);
     if (zone === "labels") return clickLabels(engine, point);
+    if (zone === "minimap") return showThere(engine, point);
     if (zone !== "lanes") return undefined;
     const found = hit(engine, point);
     if (found.row && found.row.kind === "group") return cs.toggleRow(engine, found.row);

@@ -200,3 +200,14 @@ def test_an_address_beyond_the_run_shows_all_of_it_and_says_so(tab):
     assert tab.engine("[e.view.t0, e.view.t1]") == tab.engine("[e.whole.t0, e.whole.t1]")
     words = tab.page.locator(".cs-note").text_content()
     assert "asks for times from 300.0 ms to 400.0 ms" in words
+
+
+def test_a_click_on_the_minimap_shows_that_place(tab):
+    tab.open("&t0=10000000&t1=20000000")
+    box = tab.page.locator(".cs-canvas").bounding_box()
+    whole = tab.engine("[e.whole.t0, e.whole.t1]")
+    left, right = tab.engine("[e.area().left, e.area().right]")
+    tab.page.mouse.click(box["x"] + (left + right) / 2, box["y"] + 15)
+    middle = "(e.view.t0 + e.view.t1) / 2"
+    tab.wait(lambda: abs(tab.engine(middle) - sum(whole) / 2) < 2e5, "the middle")
+    assert tab.engine("e.view.t1 - e.view.t0") == 10e6
