@@ -17,6 +17,7 @@ from commscope.parsers.opening import Source, open_blocks, open_session, read_he
 from commscope.parsers.rccl_log import LogFile, LogReader, Logs
 from commscope.parsers.saved.logs import is_part, is_saved_log, one_job, read_logs
 from commscope.parsers.sources import find_sources
+from commscope.parsers.topology import formats_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,8 @@ def _is_copy(one: Source, other: Source) -> bool:
 
 #: What a process writes where it writes nothing else before the library speaks.
 _MARK = re.compile(rb"\bR?NCCL (?:INFO|WARN|version)|\bRCCL version")
+#: A format of topology that tells a version in the words of the library's banner.
+_HIPCONFIG = "hipconfig text"
 _SUFFIXES = (".log", ".txt", ".out", ".err", ".stdout", ".stderr")
 
 
@@ -151,6 +154,8 @@ def _why_no_log(source: Source) -> str | None:
     for opinion in opinions(head, source):
         if opinion.match.confidence >= Confidence.STRUCTURE:
             return f"{source.label}: is a trace ({opinion.parser.name}), no log"
+    if not source.named and _HIPCONFIG in formats_of(head) and not shows_records(head):
+        return f"{source.label}: is {_HIPCONFIG}, no log"
     return None if head else f"{source.label}: is {looks_like(head, source.size)}"
 
 

@@ -147,3 +147,14 @@ def test_a_copy_of_a_log_counts_once(tmp_path: Path) -> None:
         "rccl.682.log", "rccl.683.log", "y.log",
     ]  # fmt: skip
     assert "z.log: is a copy of rccl.682.log, which was read" in loaded.notes
+
+
+def test_what_hipconfig_tells_of_versions_is_no_log(tmp_path: Path) -> None:
+    """It prints a line that is in the library's banner, too."""
+    told = "HIP version  : 5.2.21153-0\n\n== hipconfig\nHIP_PLATFORM : amd\n"
+    (tmp_path / "hipconfig.txt").write_text(told)
+    with pytest.raises(UnknownFormat, match=r"hipconfig\.txt: is hipconfig text, no log"):
+        load_logs([tmp_path])
+    (tmp_path / "job.log").write_text("RCCL version : 2.22.3-develop:1\n" + told)
+    (read,) = load_logs([tmp_path]).logs.files
+    assert (read.file, read.counts.records) == ("job.log", 2)
