@@ -12,6 +12,8 @@ from commscope.errors import UsageError
 _FOLDER = Path(__file__).resolve().parent
 #: The folder of the runs of docs/tutorial.md: they are simulated, so that ``names`` lacks them.
 TUTORIAL = _FOLDER / "tutorial"
+#: The folder of generated jobs on one GPU, with what they measured of themselves.
+GENERATED = _FOLDER / "generated"
 
 
 def names() -> tuple[str, ...]:

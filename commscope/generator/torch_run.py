@@ -45,6 +45,9 @@ def torch_run(plan: Plan, choice: Choice, folder: Path) -> GeneratedRun:
     fails; the folder then tells the exit codes.
     """
     backend, world = _backend(choice), plan.knobs.ranks
+    if world == 1:
+        # The library launches nothing then, and a mock is nothing that PyTorch knows.
+        raise UsageError("--engine torch: needs 2 ranks: one has nobody to communicate with")
     profiled = _profiled(choice, world)
     python, vendor = _python(choice), "host" if backend == GLOO else choice.backend
     (folder / RECORDED).mkdir(exist_ok=True)
