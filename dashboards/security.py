@@ -45,7 +45,8 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 _PAGE = (
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>commscope</title>{head}'
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>commscope</title>'
+    '<link rel="icon" href="data:,">{head}'
     "<style>:root{{color-scheme:light dark}}body{{font:16px/1.5 system-ui,sans-serif;"
     "max-width:40em;margin:4em auto;padding:0 1em}}</style><h1>{title}</h1><p>{says}</p></html>"
 )

@@ -36,6 +36,9 @@ _log = logging.getLogger(__name__)
 class _Quiet(WSGIRequestHandler):
     """Requests are no news, and nobody needs to know what answers them."""
 
+    #: Seconds until a request that never ends is given up.
+    timeout = 60
+
     def version_string(self) -> str:
         return "commscope"
 

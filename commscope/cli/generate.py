@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+import signal
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 import click
 
@@ -103,7 +106,22 @@ def generate(
         return
     if out is None:
         raise UsageError("--out: name a new folder for what is generated")
-    _generate(wanted, choice, out, folders, is_bundled=bundle)
+    with _ended_by_sigterm():
+        _generate(wanted, choice, out, folders, is_bundled=bundle)
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """What runs is ended as by Ctrl-C: timeout, Slurm and CI send SIGTERM."""
+
+    def end(number: int, _: FrameType | None) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _say(lines: Iterable[str]) -> None:
@@ -164,7 +182,9 @@ def _suite(names: tuple[str, ...], given: Mapping[str, Any], choice: Any) -> tup
         raise UsageError("--scenario: name what to run (--list names them), or give --suite")
     runs, left_out = [], []
     for name in expand(names):
-        reason = "" if name in names else why_not(name, given, choice.shows_on)
+        reason = why_not(name, given, choice.shows_on)
+        if reason and name in names:
+            raise UsageError(f"--scenario {name}: {reason}")
         if reason:
             left_out.append(f"left out {name}: {reason}")
         else:

@@ -15,7 +15,7 @@ from commscope.errors import UsageError
 from commscope.generator import played_run, simulated_run, torch_run
 from commscope.generator.catalog.plan import Plan
 from commscope.generator.playing.launching import RankCommand
-from commscope.generator.run_folder import GeneratedRun, begin, finish
+from commscope.generator.run_folder import GeneratedRun, begun, finish
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,12 @@ def generate(plan: Plan, choice: Choice, folder: Path) -> GeneratedRun:
     engine = ENGINES.get(choice.engine)
     if engine is None:
         raise UsageError(f"--engine {choice.engine}: one of {', '.join(ENGINES)}")
-    begin(folder, plan)
-    run = replace(engine(plan, choice, folder), profile_ranks=list(choice.profile_ranks))
-    finish(folder, run)
+    for rank in choice.profile_ranks:
+        if rank >= plan.knobs.ranks:
+            raise UsageError(f"--profile-ranks {rank}: the last rank is {plan.knobs.ranks - 1}")
+    with begun(folder, plan):
+        run = replace(engine(plan, choice, folder), profile_ranks=list(choice.profile_ranks))
+        finish(folder, run)
     return run
 
 

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -83,12 +85,36 @@ def schedule_path(folder: Path) -> Path:
     return folder / SCHEDULE
 
 
-def begin(folder: Path, plan: Plan) -> None:
-    """Makes the folder with plan and schedule.
+@contextmanager
+def begun(folder: Path, plan: Plan) -> Iterator[None]:
+    """The folder with plan and schedule; it is emptied again where nothing came of it.
 
-    Raises UsageError where there is something else in it, or it cannot be made.
+    That is so if no run.json is there in the end. Raises UsageError where there is something else
+    in the folder, or it cannot be made.
     """
     require_usable(folder)
+    is_new = not folder.exists()
+    try:
+        _begin(folder, plan)
+        yield
+    finally:
+        if not run_path(folder).is_file():
+            _discard(folder, is_new=is_new)
+
+
+def _discard(folder: Path, *, is_new: bool) -> None:
+    """Removes what was written; the folder itself was there before, unless it is new."""
+    for entry in list(folder.iterdir()) if folder.is_dir() else ():
+        if entry.is_dir():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
+    if is_new:
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _begin(folder: Path, plan: Plan) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / PLAN).write_text(_text(plan_document(plan)), encoding="utf-8")

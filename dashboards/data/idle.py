@@ -87,6 +87,16 @@ def idle_stretch(sets: Iterable[Covered], own: int, whole: Span) -> Span | None:
     return (begin, end) if begin < end else None
 
 
+def recorded_in(lanes: Iterable[Lane], whole: Span) -> Span:
+    """From the first event of a rank's lanes to the end of the last; outside nothing is known."""
+    events = [lane.events for lane in lanes if len(lane.events)]
+    if not events:
+        return whole
+    first = min(int(of.start.min()) for of in events)
+    last = max(int((of.start + of.duration).max()) for of in events)
+    return max(whole[0], first), min(whole[1], last)
+
+
 def host_part(threads: Sequence[Lane], names: NameBook, stretch: Span) -> HostPart | None:
     """What the threads of a host did in a stretch of its rank's own clock."""
     if not any(len(thread) for thread in threads):

@@ -22,6 +22,7 @@ from commscope.dashboards.data.idle import (
     host_part,
     idle_stretch,
     on_own_clock,
+    recorded_in,
     steps_in,
 )
 from commscope.dashboards.data.instances import InstanceBook, InstanceDetails
@@ -54,6 +55,8 @@ MOST_NS = 2**53
 
 Moves = Literal["exposed", "step", "slice"]
 _ACTIVITIES = ("compute", "communication", "copy")
+#: Lanes whose events are the recording: of steps and gaps the ends are inferred.
+_RECORDED = (*_ACTIVITIES, "thread")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +164,9 @@ class RunView:
         clock, lanes = self.clocks[index], [of for of in self.lanes if of.rank == index]
         sets = [s for of in lanes if of.kind in _ACTIVITIES for s in of.covered.values()]
         whole = on_own_clock(clock, (self.layout.t0, self.layout.t1))
-        own = idle_stretch(sets, clock.own_time(t), whole)
-        if own is None:
+        recorded = recorded_in((of for of in lanes if of.kind in _RECORDED), whole)
+        own = idle_stretch(sets, clock.own_time(t), recorded)
+        if own is None or not own[0] <= clock.own_time(t) < own[1]:
             return None
         t0, t1 = (clock.common_time(time) for time in own)
         return IdleDetails(

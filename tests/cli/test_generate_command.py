@@ -98,7 +98,10 @@ def test_a_bundle_tells_no_paths(call: Any, tmp_path: Path) -> None:
         ((), "--scenario: name what to run (--list names them), or give --suite"),
         (("--scenario", "nonsense"), "no scenario is called nonsense; there are ddp-overlap, "),
         (("--scenario", "ddp-tail"), "--out: name a new folder"),
-        (("--scenario", "pipeline", "--ranks", "1"), "scenario pipeline needs 2 ranks"),
+        (
+            ("--scenario", "pipeline", "--ranks", "1"),
+            "--scenario pipeline: needs 2 ranks, and is given 1",
+        ),
         (("--scenario", "ddp-tail", "--steps", "0"), "--steps 0: at least 1"),
         (("--scenario", "ddp-tail", "--straggler", "1"), "--straggler 1: write RANK:US"),
         (("--scenario", "ddp-tail", "--straggler", "7:1"), "--straggler: there is no rank 7"),
@@ -135,3 +138,31 @@ def test_commands_are_printed_for_each_rank(call: Any) -> None:
 def test_all_engines_can_be_asked_for(call: Any) -> None:
     text = call("generate", "--help").out
     assert f"[{'|'.join(engines.ENGINES)}]" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--formats", "xml"], "xml"),
+        (["--profile-ranks", "7"], "--profile-ranks 7: the last rank is 1"),
+        (["--straggler", "1:300:99"], "there is no step 99; steps are 0 to 4"),
+        (["--bucket-bytes", "1"], "operations, more than 2,000,000"),
+        (["--ranks", "100000"], "operations, more than 2,000,000"),
+    ],
+)
+def test_what_cannot_run_leaves_no_folder(
+    call: Any, options: list[str], says: str, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    result = call("generate", "--scenario", "ddp-tail", "-o", str(out), *options)
+    assert result.code == 2
+    assert says in result.err
+    assert not out.exists()
+
+
+def test_a_scenario_that_shows_nothing_there_is_refused(call: Any, tmp_path: Path) -> None:
+    asked = ("generate", "--scenario", "contention", "--engine", "host", "-o", str(tmp_path / "r"))
+    result = call(*asked)
+    assert (result.code, result.err) == (
+        2, "commscope: --scenario contention: shows nothing on host\n",
+    )  # fmt: skip

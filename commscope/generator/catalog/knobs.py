@@ -12,6 +12,8 @@ from commscope.generator.programs import Straggler
 Overlap = Literal["full", "tail", "none", "same-stream"]
 LoopSync = Literal["none", "device", "stream", "event", "item"]
 Communication = Literal["real", "mock"]
+#: Of all ranks and steps; a schedule of so many takes half a minute.
+MOST_OPERATIONS = 2_000_000
 Kernel = Literal["spin", "gemm"]
 GradientOp = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"]
 #: Bytes of an element.
@@ -154,10 +156,26 @@ class Knobs:
             raise UsageError(f"--collective {self.collective}: {' or '.join(get_args(GradientOp))}")
 
     def require_ranks(self) -> None:
-        """Raises UsageError where a straggler is no rank of the job."""
+        """Raises UsageError where a straggler is no rank of the job, or its step none of it."""
         for straggler in self.stragglers:
             if not 0 <= straggler.rank < self.ranks:
                 raise UsageError(f"--straggler: there is no rank {straggler.rank}")
+            if straggler.step is not None and not 0 <= straggler.step < self.steps:
+                raise UsageError(
+                    f"--straggler: there is no step {straggler.step}; steps are 0 to "
+                    f"{self.steps - 1}"
+                )
+
+    def require_size(self) -> None:
+        """Raises UsageError for a job of so many operations that nobody waits for its schedule."""
+        pieces = self.layers * max(1, -(-self.layer_bytes // self.bucket_bytes))
+        of_step = self.accum * (2 * self.layers * self.kernels + pieces) + self.microbatches
+        total = self.ranks * (self.steps + self.warmup) * of_step
+        if total > MOST_OPERATIONS:
+            raise UsageError(
+                f"the job has some {total:,} operations, more than {MOST_OPERATIONS:,}: take fewer "
+                "ranks, steps, layers or kernels, or larger buckets"
+            )
 
     @property
     def first_step(self) -> int:

@@ -50,6 +50,7 @@ def plan_of(name: str, given: Mapping[str, Any] | None = None) -> Plan:
     if reason:
         raise UsageError(f"scenario {name} {reason}")
     knobs.require_ranks()
+    knobs.require_size()
     return Plan(
         scenario=name,
         knobs=knobs,

@@ -103,6 +103,11 @@ def _together(
             elif hasattr(run, name) and mine != getattr(run, name):
                 says = f"its {name} is not that of run.json: not of the same run"
                 yield failed(_CHECK, Place(rank, what=name), _broken(says))
+        others = of_rank[min(of_rank)].causes
+        # Files that were cut have none: that is told of their steps.
+        if truth.causes and others and truth.causes != others:
+            says = f"its planned causes are not those of rank {min(of_rank)}: one was altered"
+            yield failed(_CHECK, Place(rank, what="causes"), _broken(says))
         yield _steps(truth)
 
 

@@ -15,6 +15,21 @@ _KFD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
 _TARGET_VERSION = re.compile(r"^gfx_target_version (\d+)$", re.MULTILINE)
 _AMD = re.compile(r"gfx[0-9a-f]{3,4}")
 _SECONDS = 20
+#: hipcc hands its words to a shell. AMD's may have features behind a colon, as in gfx90a:xnack+.
+_GIVEN = {
+    "amd": re.compile(r"gfx[0-9a-f]{3,4}(?::[a-z]{3,10}[+-]){0,2}"),
+    "nvidia": re.compile(r"sm_[0-9]{2,3}[af]?"),
+}
+
+
+def checked(backend: str, arch: str) -> str:
+    """The architectures, divided by commas; raises UsageError for what none is called."""
+    pattern = _GIVEN.get(backend)
+    for name in arch.split(",") if pattern else ():
+        if pattern and not pattern.fullmatch(name):
+            such = "gfx942" if backend == "amd" else "sm_90"
+            raise UsageError(f"--arch {name}: is no GPU of {backend.upper()}, such as {such}")
+    return arch
 
 
 def arch_of_machine(backend: str) -> str:

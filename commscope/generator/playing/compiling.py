@@ -22,7 +22,7 @@ from platformdirs import user_cache_dir
 
 from commscope.engine.cache_folder import FOLDER_VARIABLE
 from commscope.errors import CommscopeError, UsageError
-from commscope.generator.playing.arch import arch_of_machine
+from commscope.generator.playing.arch import arch_of_machine, checked
 from commscope.generator.playing.backends import (
     choose_backend,
     collective_library,
@@ -68,7 +68,7 @@ def target(
     """
     chosen = choose_backend(backend)
     path = find_compiler(chosen, compiler)
-    return Target(chosen, arch or arch_of_machine(chosen), path, shared, strict)
+    return Target(chosen, checked(chosen, arch or arch_of_machine(chosen)), path, shared, strict)
 
 
 def build(
@@ -189,6 +189,8 @@ def _compile_into(kept: Path, wanted: Target, sources: Path) -> None:
         with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
             output = Path(folder, kept.name)
             compile_to(output, wanted, sources)
+            if not output.is_file():
+                raise CommscopeError(f"{wanted.compiler} ended with 0, but wrote no program")
             os.replace(output, kept)
     except OSError as error:
         raise UsageError(f"{kept.parent} cannot be written: {error.strerror}") from error
@@ -202,8 +204,9 @@ def compile_to(output: Path, wanted: Target, sources: Path) -> None:
         said = (done.stderr or done.stdout).strip().splitlines()
         first = next((i for i, line in enumerate(said) if "error" in line), 0)
         raise CommscopeError(
-            f"{wanted.compiler} failed with exit code {done.returncode}: {shlex.join(words)}\n"
-            + "\n".join(said[first : first + _SHOWN_LINES])
+            f"{wanted.compiler} failed with exit code {done.returncode}: "
+            f"{' | '.join(said[first : first + _SHOWN_LINES]) or 'it said nothing'}; "
+            f"the command was {shlex.join(words)}"
         )
 
 
