@@ -55,6 +55,7 @@ def play_options(plan: Plan, choice: Choice) -> PlayOptions:
     """On what and how the plan is played; raises UsageError where the engine has no GPU to use."""
     knobs = plan.knobs
     program = ["--compute", knobs.compute, "--comm", knobs.comm, "--truth", choice.truth]
+    program += ["--gemm-n", str(knobs.gemm_n)] if knobs.compute == "gemm" else []
     program += ["--mock-blocks", str(knobs.mock_blocks)]
     program += ["--mock-us", str(knobs.mock_us)] if knobs.mock_us else []
     return PlayOptions(

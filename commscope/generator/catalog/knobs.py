@@ -14,6 +14,7 @@ LoopSync = Literal["none", "device", "stream", "event", "item"]
 Communication = Literal["real", "mock"]
 #: Of all ranks and steps; a schedule of so many takes half a minute.
 MOST_OPERATIONS = 2_000_000
+MOST_ROWS = 16_384
 Kernel = Literal["spin", "gemm"]
 GradientOp = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"]
 #: Bytes of an element.
@@ -54,7 +55,10 @@ class Knobs:
     compute: Kernel = field(
         default="spin", metadata=_about("Model", "Kernels wait for a clock, or multiply matrices.")
     )
-    gemm_n: int = field(default=2048, metadata=_about("Model", "Rows of the matrices.", 1))
+    gemm_n: int = field(
+        default=2048,
+        metadata=_about("Model", "Rows of the matrices: a power of two, 128 to 16384.", 128),
+    )
     jitter_percent: int = field(
         default=0, metadata=_about("Model", "Kernels take up to so much longer, at random.")
     )
@@ -76,7 +80,10 @@ class Knobs:
     collective: GradientOp = field(
         default="all_reduce", metadata=_about("Communication", "What gradients go through.")
     )
-    dtype: str = field(default="bfloat16", metadata=_about("Communication", "Of what is sent."))
+    dtype: str = field(
+        default="bfloat16",
+        metadata=_about("Communication", "Of what is sent (torch); the program sends float32."),
+    )
     layer_bytes: int = field(
         default=32 * MIB, metadata=_about("Communication", "Gradients or weights of a layer.", 1)
     )
@@ -150,6 +157,8 @@ class Knobs:
             least, value = info.metadata.get("least"), getattr(self, name)
             if least is not None and isinstance(value, int) and value < least:
                 raise UsageError(f"--{name.replace('_', '-')} {value}: at least {least}")
+        if self.gemm_n & (self.gemm_n - 1) or self.gemm_n > MOST_ROWS:
+            raise UsageError(f"--gemm-n {self.gemm_n}: a power of two, 128 to {MOST_ROWS}")
         if self.dtype not in DTYPES:
             raise UsageError(f"--dtype {self.dtype}: one of {', '.join(DTYPES)}")
         if self.collective not in get_args(GradientOp):

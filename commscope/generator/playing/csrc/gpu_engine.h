@@ -33,7 +33,9 @@ class GpuEngine : public Engine {
     make_streams();
     make_events();
     make_buffers();
-    if (uses_gemm()) gemm_.prepare(clock_, cus_, streams_.empty() ? nullptr : streams_[0]);
+    if (uses_gemm()) {
+      gemm_.prepare(clock_, options_.gemm_side, cus_, streams_.empty() ? nullptr : streams_[0]);
+    }
     if (uses_gemm() && options_.mock) prepare_moving();
     if (!options_.mock) communicators_.prepare();
     load_kernels();

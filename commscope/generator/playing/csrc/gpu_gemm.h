@@ -11,13 +11,13 @@ namespace csg {
 
 class Gemm {
  public:
-  void prepare(const DeviceClock& clock, int cus, hipStream_t stream) {
-    constexpr std::size_t kBytes = sizeof(float) * kMatrix * kMatrix;
+  void prepare(const DeviceClock& clock, int side, int cus, hipStream_t stream) {
+    const std::size_t elements = static_cast<std::size_t>(side) * static_cast<std::size_t>(side);
+    const std::size_t bytes = 3 * elements * sizeof(float);
     float* memory = nullptr;
-    CSG_CHECK(hipMalloc(reinterpret_cast<void**>(&memory), 3 * kBytes));
-    CSG_CHECK(hipMemset(memory, 0, 3 * kBytes));
-    constexpr std::size_t kElements = std::size_t{kMatrix} * kMatrix;
-    matrices_ = {memory, memory + kElements, memory + 2 * kElements};
+    CSG_CHECK(hipMalloc(reinterpret_cast<void**>(&memory), bytes));
+    CSG_CHECK(hipMemset(memory, 0, bytes));
+    matrices_ = {side, memory, memory + elements, memory + 2 * elements};
     blocks_of_wave_ = 2 * cus;
     CSG_CHECK(hipMalloc(reinterpret_cast<void**>(&stamps_), sizeof(Stamps)));
     measure(clock, stream);

@@ -13,7 +13,6 @@ struct Stamps {
   Ticks begin, end;
 };
 
-constexpr int kMatrix = 2048;      // elements of a side; a power of two
 constexpr int kTile = 8;           // elements of a side of what a thread calculates
 constexpr int kGemmThreads = 256;  // 16 * 16 of them calculate a tile of 128 * 128
 constexpr int kGemmSide = 16 * kTile;
@@ -85,6 +84,7 @@ __device__ inline void spin_moving(Stamps* stamps, Ticks ticks, const Moved& mov
 }
 
 struct Matrices {
+  int side;        // elements of one; a power of two
   const float* a;  // transposed
   const float* b;
   float* c;
@@ -104,17 +104,17 @@ __device__ inline void load(float* values, const float* from) {
 
 // One tile of a matrix product; where `steps` is more than the matrices have, from their begin on.
 __device__ inline void multiply(const Matrices& m, int steps) {
-  const int tiles = kMatrix / kGemmSide;
+  const int side = m.side, tiles = side / kGemmSide;
   const int tile = static_cast<int>(blockIdx.x) % (tiles * tiles);
   const int thread = static_cast<int>(threadIdx.x);
   const int row = tile / tiles * kGemmSide + thread / 16 * kTile;
   const int column = tile % tiles * kGemmSide + thread % 16 * kTile;
   float sums[kTile][kTile] = {};
   for (int step = 0; step < steps; ++step) {
-    const int k = step & (kMatrix - 1);
+    const int k = step & (side - 1);
     float left[kTile], right[kTile];
-    load(left, m.a + k * kMatrix + row);
-    load(right, m.b + k * kMatrix + column);
+    load(left, m.a + k * side + row);
+    load(right, m.b + k * side + column);
 #pragma unroll
     for (int i = 0; i < kTile; ++i) {
 #pragma unroll
@@ -124,7 +124,7 @@ __device__ inline void multiply(const Matrices& m, int steps) {
 #pragma unroll
   for (int i = 0; i < kTile; ++i) {
 #pragma unroll
-    for (int j = 0; j < kTile; ++j) m.c[(row + i) * kMatrix + column + j] = sums[i][j];
+    for (int j = 0; j < kTile; ++j) m.c[(row + i) * side + column + j] = sums[i][j];
   }
 }
 

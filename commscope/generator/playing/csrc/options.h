@@ -15,6 +15,7 @@ struct Options {
   int rank = -1;
   int device = -1;  // the rank's number on its host
   bool gemm = false;
+  int gemm_side = 2048;
   bool mock = false;
   long mock_us = 500;  // where the schedule does not say how long
   int mock_blocks = 16;
@@ -24,11 +25,14 @@ struct Options {
   long timeout_s = 120;
 };
 
+// Of a matrix: a tile of 128 * 128 at least, and places that an int can hold.
+constexpr int kLeastSide = 128, kMostSide = 16384;
+
 constexpr const char* kUsage =
     "usage: commscope-gen --schedule FILE --rank N --out FOLDER [--rendezvous FOLDER]\n"
-    "  [--compute spin|gemm] [--comm real|mock] [--mock-us US] [--mock-blocks N]\n"
-    "  [--truth stamps|none] [--collector auto|none] [--device D] [--markers auto|none]\n"
-    "  [--timeout S]\n";
+    "  [--compute spin|gemm] [--gemm-n ROWS] [--comm real|mock] [--mock-us US]\n"
+    "  [--mock-blocks N] [--truth stamps|none] [--collector auto|none] [--device D]\n"
+    "  [--markers auto|none] [--timeout S]\n";
 
 class OptionReader {
  public:
@@ -50,6 +54,11 @@ class OptionReader {
     o.rendezvous = text("--rendezvous", o.out);
     o.device = static_cast<int>(number("--device", -1, 0));
     o.gemm = choice("--compute", "spin", "gemm");
+    o.gemm_side = static_cast<int>(number("--gemm-n", o.gemm_side, kLeastSide));
+    const bool is_power = (o.gemm_side & (o.gemm_side - 1)) == 0;
+    if (!is_power || o.gemm_side > kMostSide) {
+      throw bad("option --gemm-n is a power of two from 128 to 16384");
+    }
     o.mock = choice("--comm", "real", "mock");
     o.mock_us = number("--mock-us", o.mock_us, 0);
     o.mock_blocks = static_cast<int>(number("--mock-blocks", o.mock_blocks, 1));
