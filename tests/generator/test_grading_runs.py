@@ -12,6 +12,8 @@ from commscope.errors import UsageError
 from commscope.generator.catalog import SCENARIOS
 from commscope.generator.grading import grade, verdict
 
+pytestmark = pytest.mark.long
+
 #: A check that compares times, but is not exact in a simulation, would compare nothing there.
 TIMES = ("compute", "communication", "hidden comm", "exposed comm", "idle", "window", "clock")
 

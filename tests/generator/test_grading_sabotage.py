@@ -22,6 +22,8 @@ from graded import (
 
 from commscope.generator.grading import verdict
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -14,6 +14,8 @@ from commscope.generator.engines import Choice, generate
 from commscope.generator.programs import Straggler
 from commscope.generator.run_folder import read_run
 
+pytestmark = pytest.mark.long
+
 _MS = 1_000_000
 
 

@@ -17,6 +17,8 @@ from commscope.generator.run_folder import truth_path
 from commscope.generator.truth_file import TruthStep, read_truth
 from commscope.report.model import Report
 
+pytestmark = pytest.mark.long
+
 _NUMBERS = ("compute_ns", "communication_ns", "hidden_comm_ns", "exposed_comm_ns")
 #: Words by which a sentence tells why a rank is late.
 _WHY = {

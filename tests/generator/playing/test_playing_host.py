@@ -11,6 +11,8 @@ from commscope.generator import Job, Model, Schedule, from_text
 from commscope.generator.scenarios import ddp
 from commscope.generator.schedule import Collective, DeviceOperation, Sync
 
+pytestmark = pytest.mark.long
+
 _MODEL = Model(layers=2, fwd_ns=300_000, bwd_ns=300_000, opt_ns=300_000, input_bytes=1 << 20)
 
 

@@ -11,6 +11,8 @@ from host_program import host_object, lines
 from commscope.errors import CommscopeError, UsageError
 from commscope.generator.playing import arch, backends, compiling
 
+pytestmark = pytest.mark.long
+
 
 def executable(path: Path, text: str = "#!/bin/sh\n") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
