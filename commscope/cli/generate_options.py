@@ -10,7 +10,8 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import click
 
 from commscope.errors import UsageError
-from commscope.generator.catalog.knobs import DTYPES, Knobs
+from commscope.generator.catalog.knobs import Knobs
+from commscope.generator.dtypes import DTYPES
 from commscope.generator.programs import Straggler
 
 Command = TypeVar("Command", bound=Callable[..., Any])

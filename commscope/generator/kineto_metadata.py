@@ -5,19 +5,26 @@ from __future__ import annotations
 import json
 from functools import lru_cache
 
+from commscope.generator.dtypes import sent_as
 from commscope.generator.kineto_style import SPELLINGS
-from commscope.generator.schedule import Collective, Communication, Communicator, Receive, Send
+from commscope.generator.schedule import (
+    Collective,
+    Communication,
+    Communicator,
+    Receive,
+    Schedule,
+    Send,
+)
 
 
-def metadata(
-    rank: int, operation: Communication, communicator: Communicator, seq: int | None
-) -> str:
+def metadata(rank: int, operation: Communication, schedule: Schedule, seq: int | None) -> str:
     """The arguments, as members of a JSON object; only collectives have a ``seq``, if any."""
+    communicator, dtype = schedule.communicators[operation.communicator], schedule.dtype
     if isinstance(operation, Collective) and operation.shares:
         sent, received = operation.shares, _received(operation.shares, rank, communicator)
-        shared = _uneven(sent, received, communicator)
+        shared = _uneven(sent, received, communicator, dtype)
     else:
-        shared = _arguments(op_of(operation), operation.size_bytes, communicator)
+        shared = _arguments(op_of(operation), operation.size_bytes, communicator, dtype)
     if not isinstance(operation, Collective):
         # PyTorch numbers messages by rank, not by pair: a Seq of theirs would match nothing.
         return _src_dst(rank, operation) + shared
@@ -45,16 +52,18 @@ def _share(op: str, size_bytes: int, members: int) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=4096)
-def _arguments(op: str, size_bytes: int, communicator: Communicator) -> str:
+def _arguments(op: str, size_bytes: int, communicator: Communicator, dtype: str) -> str:
     """The arguments that all calls of the same kind share, as members of a JSON object."""
     sent, received = _share(op, size_bytes, len(communicator.members))
-    return _told(SPELLINGS[op], (sent,), (received,), communicator)
+    return _told(SPELLINGS[op], (sent,), (received,), communicator, dtype)
 
 
 @lru_cache(maxsize=4096)
-def _uneven(sent: tuple[int, ...], received: tuple[int, ...], communicator: Communicator) -> str:
+def _uneven(
+    sent: tuple[int, ...], received: tuple[int, ...], communicator: Communicator, dtype: str
+) -> str:
     """The arguments of an all_to_all that is uneven."""
-    return _told(SPELLINGS["all_to_all"], sent, received, communicator)
+    return _told(SPELLINGS["all_to_all"], sent, received, communicator, dtype)
 
 
 def _received(shares: tuple[int, ...], rank: int, communicator: Communicator) -> tuple[int, ...]:
@@ -63,18 +72,21 @@ def _received(shares: tuple[int, ...], rank: int, communicator: Communicator) ->
 
 
 def _told(
-    name: str, sent: tuple[int, ...], received: tuple[int, ...], communicator: Communicator
+    name: str,
+    sent: tuple[int, ...],
+    received: tuple[int, ...],
+    communicator: Communicator,
+    dtype: str,
 ) -> str:
     """The arguments; several sizes are splits."""
-    is_even = all(size % 2 == 0 for size in (*sent, *received))
-    width, dtype = (2, "BFloat16") if is_even else (1, "Byte")
-    ins, outs = ([size // width for size in sizes] for sizes in (sent, received))
+    element = sent_as(dtype, *sent, *received)
+    ins, outs = ([size // element.size_bytes for size in sizes] for sizes in (sent, received))
     arguments = {
         "Collective name": name,
         "In msg nelems": sum(ins),
         "Out msg nelems": sum(outs),
         "Group size": len(communicator.members),
-        "dtype": dtype,
+        "dtype": element.torch,
         "In split size": str(ins) if len(ins) > 1 else "[]",
         "Out split size": str(outs) if len(outs) > 1 else "[]",
         "Process Group Name": communicator.name,

@@ -158,11 +158,10 @@ class _Rank:
 
     def _metadata(self, activity: Activity, operation: Communication) -> str:
         """The arguments of a collective, as members of a JSON object."""
-        communicator = self.simulation.schedule.communicators[operation.communicator]
         seq = None
         if self.style.with_seq and activity.instance is not None:
             seq = self.simulation.instances[activity.instance].seq
-        return metadata(self.rank, operation, communicator, seq)
+        return metadata(self.rank, operation, self.simulation.schedule, seq)
 
     def _launch(self, activity: Activity, name: str) -> str:
         called = activity.call_ns, activity.call_end_ns

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from commscope.generator.dtypes import sent_as
 from commscope.generator.kineto_style import FIRST_PID
 from commscope.generator.schedule import (
     Collective,
@@ -25,7 +26,6 @@ _NAMES = {
 }  # fmt: skip
 #: The call tells the share of one rank.
 _SHARED = frozenset({"all_gather", "reduce_scatter", "gather", "scatter"})
-_BFLOAT16, _UINT8 = (9, 2), (1, 1)
 
 
 def log_text(simulation: Simulation, rank: int) -> str:
@@ -75,10 +75,10 @@ class _Rank:
         tail = f"comm {address} [nranks={size}] stream 0x{_stream(operation.stream)}"
 
         def record(name: str, size_bytes: int, root: int) -> str:
-            (datatype, width), op = _datatype(size_bytes), f"opCount {count:x}"
+            dtype = sent_as(self.simulation.schedule.dtype, size_bytes)
             return (
-                f"{name}: {op} sendbuff 0x1000 recvbuff 0x2000 count {size_bytes // width} "
-                f"datatype {datatype} op 0 root {root} {tail}"
+                f"{name}: opCount {count:x} sendbuff 0x1000 recvbuff 0x2000 count "
+                f"{size_bytes // dtype.size_bytes} datatype {dtype.ccl} op 0 root {root} {tail}"
             )
 
         if not isinstance(operation, Collective):
@@ -93,11 +93,6 @@ class _Rank:
             share = operation.size_bytes // (size if operation.op in _SHARED else 1)
             root = 0 if operation.root is None else members.index(operation.root)
             yield record(_NAMES[operation.op], share, root)
-
-
-def _datatype(size_bytes: int) -> tuple[int, int]:
-    """Number and width of the type of elements."""
-    return _BFLOAT16 if size_bytes % 2 == 0 else _UINT8
 
 
 def _stream(name: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from commscope.errors import UsageError
+from commscope.generator.dtypes import DEFAULT, DTYPES
 
 #: No member of these ends before the last one has arrived.
 SYNCHRONISING = frozenset({"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "barrier"})
@@ -199,14 +200,18 @@ class Communicator:
 class Schedule:
     """A job: ``programs[r]`` is what rank r does, on the host ``hosts[r]``.
 
+    Its collectives send elements of the type ``dtype``, one of ``dtypes.DTYPES``.
     Raises ScheduleError where communicators, ranks and operations do not fit together.
     """
 
     programs: tuple[Program, ...]
     hosts: tuple[str, ...]
     communicators: dict[str, Communicator] = field(default_factory=dict)
+    dtype: str = DEFAULT
 
     def __post_init__(self) -> None:
+        if self.dtype not in DTYPES:
+            raise ScheduleError(f"no type is called {self.dtype}; types: {', '.join(DTYPES)}")
         if len(self.hosts) != len(self.programs):
             raise ScheduleError(f"{len(self.programs)} programs, but {len(self.hosts)} hosts")
         for communicator in self.communicators.values():

@@ -1,5 +1,6 @@
 """Schedules as text, one operation a line, for people and for programs in other languages.
 
+    dtype NAME
     comm NAME MEMBER,MEMBER,... DESCRIPTION
     rank NUMBER HOST
     step N | endstep | sleep US | push LABEL [CATEGORY] | pop
@@ -20,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from commscope.generator.dtypes import DEFAULT
 from commscope.generator.schedule import (
     Allocate,
     Collective,
@@ -59,6 +61,7 @@ def to_text(schedule: Schedule) -> str:
 
 
 def _lines(schedule: Schedule) -> Iterator[str]:
+    yield f"dtype {schedule.dtype}"
     for c in schedule.communicators.values():
         members = ",".join(map(str, c.members))
         yield f"comm {_word(c.name)} {members} {_phrase(c.description)}".rstrip()
@@ -143,12 +146,15 @@ def from_text(text: str) -> Schedule:
     known: list[Communicator] = []
     hosts: list[str] = []
     programs: list[list[Operation]] = []
+    dtype = DEFAULT
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         word, *rest = line.split()
         try:
-            if word == "comm":
+            if word == "dtype":
+                (dtype,) = rest
+            elif word == "comm":
                 known.append(_communicator(rest))
             elif word == "rank":
                 hosts.append(_host(rest, len(hosts)))
@@ -159,7 +165,7 @@ def from_text(text: str) -> Schedule:
             raise ScheduleError(
                 f"line {number} of the schedule, {line.strip()[:80]!r}, is not understood"
             ) from error
-    return Schedule(tuple(map(tuple, programs)), tuple(hosts), communicators(known))
+    return Schedule(tuple(map(tuple, programs)), tuple(hosts), communicators(known), dtype)
 
 
 def _communicator(words: Sequence[str]) -> Communicator:

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from commscope.generator.catalog.knobs import DTYPES
 from commscope.generator.catalog.plan import Plan
+from commscope.generator.dtypes import DTYPES
 from commscope.generator.kineto_style import microseconds
 from commscope.generator.run_folder import truth_path
 from commscope.generator.schedule import Collective, Communication, Compute, Copy, Send
@@ -165,12 +165,12 @@ class _Rank:
         return self._communication(activity, operation)
 
     def _communication(self, activity: Activity, operation: Communication) -> Mapping[str, Any]:
-        dtype = self.plan.knobs.dtype
+        dtype = self.simulation.schedule.dtype
         shared = {
             "op": "collective",
             "comm": operation.communicator,
             "bytes": operation.size_bytes,
-            "count": operation.size_bytes // DTYPES[dtype],
+            "count": operation.size_bytes // DTYPES[dtype].size_bytes,
             "dtype": dtype,
         }
         if activity.instance is not None:

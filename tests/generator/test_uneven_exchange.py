@@ -11,7 +11,7 @@ from commscope.generator import FREE, Link, Network, ScheduleError, from_text, s
 from commscope.generator.catalog import plan_of
 from commscope.generator.engines import Choice, generate
 
-_HEAD = "comm ep 0,1\n"
+_HEAD = "dtype bfloat16\ncomm ep 0,1\n"
 _LINE = "coll ep ep all_to_all 1000 shares=900,100\n"
 _TEXT = f"{_HEAD}rank 0 a\n{_LINE}rank 1 a\n{_LINE}"
 #: A byte a nanosecond.

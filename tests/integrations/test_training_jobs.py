@@ -96,7 +96,7 @@ def test_a_job_under_run_is_untouched(hooked: list[Ended], run: Ended) -> None:
     assert sorted(run.stdout.splitlines()) == trained
     assert [it.returncode for it in hooked] == [0, 5], hooked
     assert run.returncode == 1  # torchrun's own, which tells that of the rank
-    assert re.search(r"exitcode\s*: 5\b", run.stderr)
+    assert re.search(r"exitcode\s*: 5\b", run.stderr), run.stderr
 
 
 def test_a_job_under_run_leaves_the_steps_asked_for(folder: Path, run: Ended) -> None:

@@ -122,4 +122,4 @@ def build(
             program.end_step(number)
         program.add(Sync())
         programs.append(program.program())
-    return Schedule(tuple(programs), _job(knobs).hosts, communicators(known))
+    return Schedule(tuple(programs), _job(knobs).hosts, communicators(known), knobs.dtype)

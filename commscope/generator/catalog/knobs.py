@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from commscope.errors import UsageError
+from commscope.generator.dtypes import DEFAULT, DTYPES
 from commscope.generator.programs import Straggler
 
 Overlap = Literal["full", "tail", "none", "same-stream"]
@@ -17,8 +18,6 @@ MOST_OPERATIONS = 2_000_000
 MOST_ROWS = 16_384
 Kernel = Literal["spin", "gemm"]
 GradientOp = Literal["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"]
-#: Bytes of an element.
-DTYPES = {"bfloat16": 2, "float16": 2, "float32": 4, "int8": 1}
 MIB = 1 << 20
 
 
@@ -81,8 +80,8 @@ class Knobs:
         default="all_reduce", metadata=_about("Communication", "What gradients go through.")
     )
     dtype: str = field(
-        default="bfloat16",
-        metadata=_about("Communication", "Of what is sent (torch); the program sends float32."),
+        default=DEFAULT,
+        metadata=_about("Communication", "Of what is sent."),
     )
     layer_bytes: int = field(
         default=32 * MIB, metadata=_about("Communication", "Gradients or weights of a layer.", 1)

@@ -185,10 +185,9 @@ class _Events:
         operation, simulation = activity.operation, self._recording.simulation
         if not isinstance(operation, Communication) or activity.instance is None:
             return None
-        communicator = simulation.schedule.communicators[operation.communicator]
         seq = simulation.instances[activity.instance].seq
         called = self._here(activity.call_ns, activity.call_end_ns)
-        arguments = metadata(self._rank, operation, communicator, seq)
+        arguments = metadata(self._rank, operation, simulation.schedule, seq)
         return _Launched(*called, _FIRST_RECORD + activity.correlation, arguments)
 
     def _here(self, start_ns: int, end_ns: int) -> tuple[int, int]:

@@ -8,8 +8,9 @@ from math import isqrt
 from pathlib import Path
 
 from commscope.errors import UsageError
-from commscope.generator.catalog.knobs import DTYPES, Knobs
+from commscope.generator.catalog.knobs import Knobs
 from commscope.generator.catalog.plan import Plan
+from commscope.generator.dtypes import DTYPES
 from commscope.generator.torch_job.job.options import JobOptions, Late
 
 RECORDED = "recorded"
@@ -46,8 +47,8 @@ def job_options(plan: Plan, where: Where) -> JobOptions:
     """What the ranks are told; raises UsageError for a scenario that PyTorch cannot do."""
     knobs, small = plan.knobs, where.backend == GLOO
     dtype = _CPU_DTYPE if small else knobs.dtype
-    width = _CPU_WIDTH if small else width_of(knobs.layer_bytes, DTYPES[dtype])
-    actual = _MATRICES * width * width * DTYPES[dtype]
+    width = _CPU_WIDTH if small else width_of(knobs.layer_bytes, DTYPES[dtype].size_bytes)
+    actual = _MATRICES * width * width * DTYPES[dtype].size_bytes
     return JobOptions(
         strategy=strategy_of(plan),
         backend=where.backend,

@@ -22,7 +22,8 @@ struct CommunicationBuffers {
 class Communicators {
  public:
   explicit Communicators(const Setting& setting)
-      : schedule_(setting.schedule), options_(setting.options), watchdog_(setting.watchdog) {}
+      : schedule_(setting.schedule), options_(setting.options), watchdog_(setting.watchdog),
+        element_(element_of(setting.schedule.dtype)) {}
 
   // All ranks make theirs in the same order, so that none waits for one that waits for it.
   void prepare() {
@@ -80,25 +81,35 @@ class Communicators {
     int size, root, self;
     hipStream_t stream;
   };
+  struct Element {
+    ncclDataType_t type;
+    std::size_t bytes;
+  };
   struct Count {
     std::size_t number;
     ncclDataType_t type;
   };
 
-  // Real numbers where the bytes are whole ones.
-  static Count count(std::int64_t bytes) {
+  static Element element_of(const std::string& dtype) {
+    if (dtype == "float32") return {ncclFloat32, 4};
+    if (dtype == "float16") return {ncclFloat16, 2};
+    return dtype == "int8" ? Element{ncclInt8, 1} : Element{ncclBfloat16, 2};
+  }
+
+  // Elements of the type that is sent where the bytes are whole ones, else bytes.
+  Count count(std::int64_t bytes) const {
     const auto size = static_cast<std::size_t>(bytes);
-    if (size % sizeof(float) == 0) return {size / sizeof(float), ncclFloat32};
+    if (size % element_.bytes == 0) return {size / element_.bytes, element_.type};
     return {size, ncclUint8};
   }
 
   // What the libraries have under different names, or not at all: every pair on its own.
-  static void exchange(const std::string& op, const Count& share, const CommunicationBuffers& b,
-                       const Place& at) {
+  void exchange(const std::string& op, const Count& share, const CommunicationBuffers& b,
+                const Place& at) const {
     const bool has_all = op == "all_to_all" || at.self == at.root;
     const bool sends_all = op == "all_to_all" || (op == "scatter" && has_all);
     const bool receives_all = op == "all_to_all" || (op == "gather" && has_all);
-    const std::size_t bytes = share.number * (share.type == ncclUint8 ? 1 : sizeof(float));
+    const std::size_t bytes = share.number * (share.type == ncclUint8 ? 1 : element_.bytes);
     CSG_CCL(GroupStart);
     for (int peer = 0; peer < at.size; ++peer) {
       const std::size_t offset = static_cast<std::size_t>(peer) * bytes;
@@ -114,8 +125,8 @@ class Communicators {
     CSG_CCL(GroupEnd);
   }
 
-  static void exchange_unevenly(const Operation& o, const CommunicationBuffers& b,
-                                const Place& at) {
+  void exchange_unevenly(const Operation& o, const CommunicationBuffers& b,
+                         const Place& at) const {
     const std::int64_t own = o.shares[static_cast<std::size_t>(at.self)];
     std::int64_t sent = 0, received = 0;
     CSG_CCL(GroupStart);
@@ -175,6 +186,7 @@ class Communicators {
   const Schedule& schedule_;
   const Options& options_;
   Watchdog& watchdog_;
+  const Element element_;
   std::map<Key, ncclComm_t> communicators_;
 };
 

@@ -57,6 +57,7 @@ struct Schedule {
   int rank = 0;
   int world = 0;
   int local_rank = 0;  // among the ranks of its host
+  std::string dtype = "bfloat16";  // of what collectives send
   std::vector<Communicator> communicators;
   std::vector<std::string> streams, events;
   std::vector<Operation> program;
@@ -114,6 +115,7 @@ class ScheduleReader {
   };
 
   void read_line(const std::string& text) {
+    if (words_[0] == "dtype") return read_dtype();
     if (words_[0] == "comm") return read_communicator();
     if (words_[0] == "rank") return read_rank();
     if (reading_ != schedule_.rank) return;
@@ -151,6 +153,12 @@ class ScheduleReader {
         {"free", {Op::kFree, 1, 1, &R::read_sleep}},
     };
     return known;
+  }
+
+  void read_dtype() {
+    static const std::set<std::string> known{"bfloat16", "float16", "float32", "int8"};
+    if (words_.size() != 2 || known.count(words_[1]) == 0) throw not_understood();
+    schedule_.dtype = words_[1];
   }
 
   void read_communicator() {
