@@ -75,6 +75,11 @@ def change_truth(folder: Path, rank: int, change: Callable[[list[Line]], object]
     write_lines(truth_of(folder, rank), lines)
 
 
+def step_line(lines: list[Line], number: int) -> Line:
+    """The line of a step."""
+    return next(line for line in lines if line.get("op") == "step" and line["step"] == number)
+
+
 def change_trace(folder: Path, rank: int, change: Callable[[Line], object]) -> None:
     """Changes the document of a trace in place."""
     file = folder / f"rank{rank}/trace.json.gz"

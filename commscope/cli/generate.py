@@ -169,7 +169,9 @@ def _succeeds(name: str, plan: Any, choice: Any, folder: Path, *, is_alone: bool
             raise
         _say([f"failed {name}: {error}"])
         return False
+    lacks = ["without its truth (--truth none) it cannot be graded"]
     _say([f"wrote {folder}: {name}, {told.causes(plan)}", *run.warnings])
+    _say(lacks if choice.truth == "none" else ())
     return True
 
 

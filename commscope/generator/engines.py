@@ -72,13 +72,25 @@ def generate(plan: Plan, choice: Choice, folder: Path) -> GeneratedRun:
     engine = ENGINES.get(choice.engine)
     if engine is None:
         raise UsageError(f"--engine {choice.engine}: one of {', '.join(ENGINES)}")
-    for rank in choice.profile_ranks:
-        if rank >= plan.knobs.ranks:
-            raise UsageError(f"--profile-ranks {rank}: the last rank is {plan.knobs.ranks - 1}")
+    _require_sense(choice, plan.knobs.ranks)
     with begun(folder, plan):
         run = replace(engine(plan, choice, folder), profile_ranks=list(choice.profile_ranks))
         finish(folder, run)
     return run
+
+
+def _require_sense(choice: Choice, ranks: int) -> None:
+    """Raises UsageError for a choice that the engine would leave unheard."""
+    engine = f"--engine {choice.engine}"
+    for rank in choice.profile_ranks:
+        if rank >= ranks:
+            raise UsageError(f"--profile-ranks {rank}: the last rank is {ranks - 1}")
+    if choice.devices and choice.engine in ("simulate", "host"):
+        raise UsageError(f"--devices: {engine} uses none")
+    if choice.formats and choice.engine in ("host", "torch"):
+        raise UsageError(f"--formats: {engine} writes traces of Kineto alone")
+    if choice.engine == "simulate" and (choice.profiler != "auto" or choice.truth == "none"):
+        raise UsageError(f"--profiler, --truth: {engine} writes traces and truth of what it knows")
 
 
 def compile_command(choice: Choice) -> list[str]:

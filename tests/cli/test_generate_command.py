@@ -166,3 +166,21 @@ def test_a_scenario_that_shows_nothing_there_is_refused(call: Any, tmp_path: Pat
     assert (result.code, result.err) == (
         2, "commscope: --scenario contention: shows nothing on host\n",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--devices", "0,1"], "--devices: --engine simulate uses none"),
+        (["--engine", "host", "--devices", "0,1"], "--devices: --engine host uses none"),
+        (["--engine", "host", "--formats", "csv"], "--engine host writes traces of Kineto alone"),
+        (["--profiler", "none"], "--engine simulate writes traces and truth of what it knows"),
+        (["--truth", "none"], "--engine simulate writes traces and truth of what it knows"),
+    ],
+)
+def test_what_an_engine_would_not_heed_is_refused(
+    call: Any, options: list[str], says: str, tmp_path: Path
+) -> None:
+    done = call("generate", "--scenario", "ddp-tail", "-o", str(tmp_path / "run"), *options)
+    assert done.code == 2
+    assert says in done.err

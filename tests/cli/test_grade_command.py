@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graded import Line, change_truth, run_of
+from graded import Line, change_truth, run_of, step_line
 
 
 @pytest.fixture(scope="module")
@@ -22,10 +22,6 @@ def run(whole: Path, tmp_path: Path) -> Path:
     """A copy to tamper with."""
     copy: Path = shutil.copytree(whole, tmp_path / "run")
     return copy
-
-
-def _step(lines: list[Line], number: int) -> Line:
-    return next(line for line in lines if line.get("op") == "step" and line["step"] == number)
 
 
 def test_a_run_that_passes(whole: Path, call: Any) -> None:
@@ -48,7 +44,7 @@ def test_every_row_is_shown_if_asked_for(whole: Path, call: Any) -> None:
 
 
 def test_a_run_that_fails(run: Path, call: Any) -> None:
-    change_truth(run, 1, lambda lines: _step(lines, 1).update(compute_us=1))
+    change_truth(run, 1, lambda lines: step_line(lines, 1).update(compute_us=1))
     outcome = call("grade", run)
     assert (outcome.code, outcome.err) == (10, "")
     assert "look first at what the job says of itself: truth adds up (compute of rank 1" in (
@@ -59,7 +55,7 @@ def test_a_run_that_fails(run: Path, call: Any) -> None:
 
 
 def test_json_of_several_runs(whole: Path, run: Path, call: Any, tmp_path: Path) -> None:
-    change_truth(run, 0, lambda lines: _step(lines, 0).update(idle_us=1))
+    change_truth(run, 0, lambda lines: step_line(lines, 0).update(idle_us=1))
     out = tmp_path / "grades.json"
     assert call("grade", whole, run, "-o", out).code == 10
     document = json.loads(out.read_text(encoding="utf-8"))
@@ -77,7 +73,7 @@ def test_json_of_several_runs(whole: Path, run: Path, call: Any, tmp_path: Path)
 
 
 def test_runs_of_a_suite_are_counted(whole: Path, run: Path, call: Any) -> None:
-    change_truth(run, 0, lambda lines: _step(lines, 0).update(idle_us=1))
+    change_truth(run, 0, lambda lines: step_line(lines, 0).update(idle_us=1))
     outcome = call("grade", whole, run.parent)
     assert outcome.out.rstrip().endswith("1 of 2 runs passed; failed: run")
 
@@ -98,11 +94,11 @@ def _deep(lines: list[Line]) -> None:
 
 def _numbers(lines: list[Line]) -> None:
     lines[1].update(seq=-(2**61), bytes=2**61)
-    _step(lines, 0).update(host_begin_ns=-(2**61), step=2**61)
+    step_line(lines, 0).update(host_begin_ns=-(2**61), step=2**61)
 
 
 def _duplicates(lines: list[Line]) -> None:
-    lines += [_step(lines, 0)] * 3
+    lines += [step_line(lines, 0)] * 3
 
 
 def _clock(lines: list[Line]) -> None:

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from graded import lines_of, truth_of
 
 from commscope.generator.catalog import plan_of
 from commscope.generator.dtypes import DTYPES, sent_as
@@ -29,8 +30,7 @@ def test_schedule_trace_log_and_truth_tell_the_same(dtype: str, tmp_path: Path) 
     log = (tmp_path / "rank0/rccl.log").read_text()
     assert set(re.findall(r"datatype (\d+)", log)) == {str(of.ccl)}
     assert f"count {size // of.size_bytes} " in log
-    truth = [json.loads(line) for line in (tmp_path / "truth_rank0.jsonl").open()]
-    sent = [line for line in truth if line.get("op") == "collective"]
+    sent = [line for line in lines_of(truth_of(tmp_path, 0)) if line.get("op") == "collective"]
     assert {line["dtype"] for line in sent} == {dtype}
     assert max(line["count"] for line in sent) == size // of.size_bytes
 

@@ -52,7 +52,7 @@ def test_a_job_in_pytorch_passes(run: Path) -> None:
     passed = {tally.check for tally in found.tallies if tally.passed}
     assert passed >= {"steps", "clock", "collectives", "sizes", "causes"}
     untold = {tally.check for tally in found.tallies if tally.not_told}
-    assert untold == {"compute", "communication", "hidden comm", "exposed comm"}
+    assert untold == {"run", "compute", "communication", "hidden comm", "exposed comm"}
 
 
 def test_the_clock_of_a_job_in_pytorch(run: Path) -> None:
@@ -76,7 +76,8 @@ def test_a_job_in_pytorch_on_cpus(run: Path) -> None:
         change_truth(run, rank, lambda lines: lines[0].update(backend="gloo"))
     found = graded(run)
     assert [row.says for row in found.rows if row.result == "not_told"] == [
-        "the job ran on CPUs, of which traces show no activity"
+        "there is no run.json: how its processes ended is not known",
+        "the job ran on CPUs, of which traces show no activity",
     ]
     assert verdict(found) == (
         "failed: the traces tell nothing that could be compared with the truth"

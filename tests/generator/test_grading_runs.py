@@ -40,7 +40,7 @@ def test_real_runs_pass(name: str) -> None:
 def test_what_the_traces_of_mock_collectives_do_not_tell() -> None:
     rows = [row for row in graded(case("generator_h200/mock")).rows if row.result == "not_told"]
     assert {(row.check, row.place.what) for row in rows} == {
-        ("steps", "begin and end"),
+        ("run", ""), ("steps", "begin and end"),
         ("order", "collectives"), ("sizes", "collectives"), ("causes", ""),
     }  # fmt: skip
 

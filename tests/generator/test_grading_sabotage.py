@@ -16,6 +16,7 @@ from graded import (
     graded,
     lines_of,
     run_of,
+    step_line,
     truth_of,
     write_lines,
 )
@@ -37,10 +38,6 @@ def run(whole: Path, tmp_path: Path) -> Path:
     return copy
 
 
-def _step(lines: list[Line], number: int) -> Line:
-    return next(line for line in lines if line.get("op") == "step" and line["step"] == number)
-
-
 def _operations(lines: list[Line], op: str) -> list[Line]:
     return [line for line in lines if line.get("op") == op and (line["step"] or 0) >= 0]
 
@@ -58,7 +55,7 @@ def test_the_run_itself_passes(run: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_number_of_a_step_is_altered(name: str, what: str, run: Path, whole: Path) -> None:
-    change_truth(run, 1, lambda lines: _step(lines, 1).update({name: 77.001}))
+    change_truth(run, 1, lambda lines: step_line(lines, 1).update({name: 77.001}))
     (row,) = failures_of_truths(run, whole)["truth adds up"]
     assert row.place == (1, 1, what)
     assert row.suspect == "truth"
@@ -66,7 +63,7 @@ def test_a_number_of_a_step_is_altered(name: str, what: str, run: Path, whole: P
 
 
 def test_the_verdict_names_what_failed_first(run: Path) -> None:
-    change_truth(run, 1, lambda lines: _step(lines, 1).update(idle_us=77.001))
+    change_truth(run, 1, lambda lines: step_line(lines, 1).update(idle_us=77.001))
     assert verdict(graded(run)).startswith("failed: 2 of ")
     assert "what the job says of itself: truth adds up (idle of rank 1, step 1): it is not" in (
         verdict(graded(run))
@@ -75,7 +72,11 @@ def test_the_verdict_names_what_failed_first(run: Path) -> None:
 
 @pytest.mark.parametrize("name", ["host_begin_ns", "host_end_ns"])
 def test_a_time_on_the_host_is_altered(name: str, run: Path, whole: Path) -> None:
-    change_truth(run, 0, lambda lines: _step(lines, 2).update({name: _step(lines, 2)[name] + 1}))
+    change_truth(
+        run,
+        0,
+        lambda lines: step_line(lines, 2).update({name: step_line(lines, 2)[name] + 1}),
+    )
     (row,) = failures_of_truths(run, whole)["steps"]
     assert row.place == (0, 2, name.split("_")[1])
     assert row.numbers.deviation == -1
@@ -241,7 +242,7 @@ def test_a_truth_is_cut_between_lines(run: Path, whole: Path) -> None:
 
 
 def test_the_last_step_is_cut_off(run: Path, whole: Path) -> None:
-    change_truth(run, 0, lambda lines: lines.remove(_step(lines, 2)))
+    change_truth(run, 0, lambda lines: lines.remove(step_line(lines, 2)))
     found = failures_of_truths(run, whole)
     assert [row.says for row in found["truth file"]] == [
         "3 steps of 3 steps behind 1 of warm-up: was it cut?"
@@ -295,7 +296,7 @@ def test_a_healthy_job_in_which_something_is_found(run: Path, whole: Path) -> No
     (row,) = failures_of_truths(run, whole)["causes"]
     assert (row.numbers.found, row.suspect) == ("C1", "fabric")
     assert row.says.endswith("the numbers are those of the job: the machine did that")
-    change_truth(run, 0, lambda lines: _step(lines, 1).update(idle_us=1))
+    change_truth(run, 0, lambda lines: step_line(lines, 1).update(idle_us=1))
     assert failures_of_truths(run, whole)["causes"][0].suspect == "commscope"
 
 

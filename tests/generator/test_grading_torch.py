@@ -46,7 +46,7 @@ def test_what_is_known_is_compared(run: Path) -> None:
     numbers = [row.numbers for row in found.rows if row.check == "collectives"]
     assert [(it.truth, it.found) for it in numbers] == [(2, 2)] * 6
     assert {row.check for row in found.rows if row.result == "not_told"} == {
-        *("compute", "communication", "hidden comm", "exposed comm", "causes"),
+        *("run", "compute", "communication", "hidden comm", "exposed comm", "causes"),
     }
     assert {row.place.what for row in found.rows if row.check == "steps"} == {"", "begin", "end"}
 

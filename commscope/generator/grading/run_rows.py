@@ -8,7 +8,16 @@ from itertools import islice
 from pathlib import Path
 
 from commscope.errors import CommscopeError
-from commscope.generator.grading.model import Blame, Numbers, Place, Row, Suspect, failed, held
+from commscope.generator.grading.model import (
+    Blame,
+    Numbers,
+    Place,
+    Row,
+    Suspect,
+    failed,
+    held,
+    not_told,
+)
 from commscope.generator.run_folder import GeneratedRun, read_run, run_path
 
 _CHECK = "run"
@@ -17,6 +26,7 @@ _CODES: dict[int, tuple[Suspect, str]] = {
     77: ("fabric", "it found no GPU"),
     78: ("fabric", "there was no such device, or not enough of them"),
     79: ("fabric", "it found no collective library"),
+    -9: ("fabric", "it was killed, as what hangs is; or memory ran out"),
     124: ("fabric", "it hung: no operation made progress"),
 }
 #: Files that are named where many are missing.
@@ -34,7 +44,8 @@ class RunFile:
 def read_run_file(folder: Path) -> RunFile:
     """Reads run.json, which older runs lack."""
     if not run_path(folder).exists():
-        return RunFile(None, ())
+        says = "there is no run.json: how its processes ended is not known"
+        return RunFile(None, (not_told(_CHECK, Place(), says),))
     try:
         run = read_run(folder)
     except CommscopeError as error:

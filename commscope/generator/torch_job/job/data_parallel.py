@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from .disturbing import disturb_layers
-from .model import layer_bytes, layers, loss_of, rows
+from .model import layer_bytes, layers, loss_of, rows, updated
 from .options import JobOptions
 from .place import Place
 from .work import Counts, Work
@@ -34,9 +34,7 @@ def make_ddp(options: JobOptions, place: Place) -> Work:
             with model.no_sync() if waits else nullcontext():
                 loss = loss_of(model(given))
                 loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        return loss.detach()
+        return updated(optimizer, loss)
 
     def counts() -> Counts:
         times = 1 if options.no_sync else options.accum
@@ -59,9 +57,7 @@ def make_serial(options: JobOptions, place: Place) -> Work:
             loss.backward()
             if number == options.accum - 1 or not options.no_sync:
                 _reduce_layers(model)
-        optimizer.step()
-        optimizer.zero_grad()
-        return loss.detach()
+        return updated(optimizer, loss)
 
     def counts() -> Counts:
         times = (1 if options.no_sync else options.accum) * options.layers

@@ -9,7 +9,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from .disturbing import disturb_layers
-from .model import Layer, dtype_of, loss_of, rows
+from .model import Layer, dtype_of, loss_of, rows, updated
 from .options import JobOptions
 from .place import Place
 from .work import Counts, Work
@@ -75,9 +75,7 @@ def make_ep(options: JobOptions, place: Place) -> Work:
         loss.backward()
         gradients = torch.cat([p.grad.flatten() for p in shared if p.grad is not None])
         dist.all_reduce(gradients)
-        optimizer.step()
-        optimizer.zero_grad()
-        return loss.detach()
+        return updated(optimizer, loss)
 
     def counts() -> Counts:
         """There and back, in forward and in backward: what this rank sends."""

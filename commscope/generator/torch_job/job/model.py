@@ -43,6 +43,13 @@ def layer_bytes(options: JobOptions) -> int:
     return 2 * WIDER * options.width * options.width * int(dtype_of(options).itemsize)
 
 
+def updated(optimizer: torch.optim.Optimizer, loss: Tensor) -> Tensor:
+    """The loss, once its gradients have moved the weights."""
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.detach()
+
+
 def rows(options: JobOptions, place: Place) -> Tensor:
     """What a rank computes on."""
     torch.manual_seed(options.seed + place.rank)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from .disturbing import disturb_layers
-from .model import layer_bytes, layers, loss_of, rows
+from .model import layer_bytes, layers, loss_of, rows, updated
 from .options import JobOptions
 from .place import CannotRun, Place
 from .work import Counts, Work
@@ -30,9 +30,7 @@ def make_fsdp(options: JobOptions, place: Place) -> Work:
         for _ in range(options.accum):
             loss = loss_of(model(given))
             loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        return loss.detach()
+        return updated(optimizer, loss)
 
     def counts() -> Counts:
         """Weights are gathered for forward, and once more for backward."""

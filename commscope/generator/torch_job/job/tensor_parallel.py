@@ -12,7 +12,7 @@ from torch.distributed.tensor.parallel import (
 )
 
 from .disturbing import disturb_layers
-from .model import layers, loss_of, rows
+from .model import layers, loss_of, rows, updated
 from .options import JobOptions
 from .place import Place
 from .work import Counts, Work
@@ -31,9 +31,7 @@ def make_tp(options: JobOptions, place: Place) -> Work:
     def step() -> Tensor:
         loss = loss_of(model(given))
         loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        return loss.detach()
+        return updated(optimizer, loss)
 
     def counts() -> Counts:
         """One in forward and one in backward of each layer, of its rows."""
