@@ -184,7 +184,7 @@ def _suite(names: tuple[str, ...], given: Mapping[str, Any], choice: Any) -> tup
         raise UsageError("--scenario: name what to run (--list names them), or give --suite")
     runs, left_out = [], []
     for name in expand(names):
-        reason = why_not(name, given, choice.shows_on)
+        reason = why_not(name, given, choice.places)
         if reason and name in names:
             raise UsageError(f"--scenario {name}: {reason}")
         if reason:

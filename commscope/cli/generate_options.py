@@ -11,7 +11,6 @@ import click
 
 from commscope.errors import UsageError
 from commscope.generator.catalog.knobs import Knobs
-from commscope.generator.dtypes import DTYPES
 from commscope.generator.programs import Straggler
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -124,7 +123,7 @@ def _knob_option(knob: dataclasses.Field[Any], hint: Any) -> Callable[[Command],
         opposite = flag.replace("--no-", "--") if flag.startswith("--no-") else f"--no-{flag[2:]}"
         return grouped(f"{flag}/{opposite}", help=says, **shared)
     says = f"{info['help']}  [default: {_shown(knob.name, knob.default)}]"
-    choices = get_args(hint) or (tuple(DTYPES) if knob.name == "dtype" else ())
+    choices = get_args(hint)
     if choices:
         return grouped(flag, type=click.Choice(choices), help=says, **shared)
     if knob.name.endswith("_bytes"):

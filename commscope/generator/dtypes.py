@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 
 class Dtype(NamedTuple):
-    """Bytes of an element, PyTorch's name of the type, and its number in RCCL and NCCL."""
+    """Its name here, bytes of an element, PyTorch's name, and its number in RCCL and NCCL."""
 
+    name: str
     size_bytes: int
     torch: str
     ccl: int
 
 
+Name = Literal["bfloat16", "float16", "float32", "int8"]
 DTYPES = {
-    "bfloat16": Dtype(2, "BFloat16", 9),
-    "float16": Dtype(2, "Half", 6),
-    "float32": Dtype(4, "Float", 7),
-    "int8": Dtype(1, "Char", 0),
+    it.name: it
+    for it in (
+        Dtype("bfloat16", 2, "BFloat16", 9),
+        Dtype("float16", 2, "Half", 6),
+        Dtype("float32", 4, "Float", 7),
+        Dtype("int8", 1, "Char", 0),
+    )
 }
-DEFAULT = "bfloat16"
-_BYTES = Dtype(1, "Byte", 1)
+DEFAULT: Name = "bfloat16"
+_BYTES = Dtype("uint8", 1, "Byte", 1)
 
 
 def sent_as(dtype: str, *sizes_bytes: int) -> Dtype:

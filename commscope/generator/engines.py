@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from commscope.errors import UsageError
 from commscope.generator import played_run, simulated_run, torch_run
 from commscope.generator.catalog.plan import Plan
+from commscope.generator.playing.backends import choose_backend
 from commscope.generator.playing.launching import RankCommand
 from commscope.generator.run_folder import GeneratedRun, begun, finish
 
@@ -40,9 +41,11 @@ class Choice:
     env: dict[str, str] = field(default_factory=dict)
 
     @property
-    def shows_on(self) -> str:
-        """What scenarios may not show on: the threads of a host, or GPUs of a vendor."""
-        return "host" if self.engine == "host" else self.backend
+    def places(self) -> tuple[str, ...]:
+        """What scenarios may not show on: the engine, and the vendor of the GPUs."""
+        if self.engine in ("host", "simulate"):
+            return (self.engine,)
+        return self.engine, choose_backend(self.backend)
 
 
 Engine = Callable[[Plan, Choice, Path], GeneratedRun]

@@ -14,6 +14,7 @@ from commscope.generator.schedule import (
     Receive,
     Schedule,
     Send,
+    op_of,
 )
 
 
@@ -29,13 +30,6 @@ def metadata(rank: int, operation: Communication, schedule: Schedule, seq: int |
         # PyTorch numbers messages by rank, not by pair: a Seq of theirs would match nothing.
         return _src_dst(rank, operation) + shared
     return shared if seq is None else f'"Seq": {seq}, {shared}'
-
-
-def op_of(operation: Communication) -> str:
-    """The operation of a collective; of messages ``send`` or ``recv``."""
-    if isinstance(operation, Collective):
-        return operation.op
-    return "send" if isinstance(operation, Send) else "recv"
 
 
 def _src_dst(rank: int, operation: Send | Receive) -> str:

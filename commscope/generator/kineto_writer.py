@@ -11,7 +11,7 @@ from typing import Any
 from zlib import crc32
 
 from commscope.generator.clocks import TRUE_CLOCK, Clock
-from commscope.generator.kineto_metadata import metadata, op_of
+from commscope.generator.kineto_metadata import metadata
 from commscope.generator.kineto_style import (
     COPIES,
     COPY_CALLS,
@@ -31,6 +31,7 @@ from commscope.generator.schedule import (
     Communicator,
     Compute,
     Copy,
+    op_of,
 )
 from commscope.generator.simulation import Activity, Call, Simulation, Span
 

@@ -293,6 +293,13 @@ def _shares_problem(operation: Collective, communicator: Communicator) -> str | 
     return None
 
 
+def op_of(operation: Communication) -> str:
+    """The operation of a collective; of messages ``send`` or ``recv``."""
+    if isinstance(operation, Collective):
+        return operation.op
+    return "send" if isinstance(operation, Send) else "recv"
+
+
 def communicators(given: Iterable[Communicator]) -> dict[str, Communicator]:
     """Communicators by name; raises ScheduleError where two have the same."""
     found: dict[str, Communicator] = {}

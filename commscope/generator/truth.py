@@ -108,16 +108,21 @@ def _member(rank: int, kernel: Activity, last_ns: int) -> MemberTruth:
 
 def step_truths(simulation: Simulation) -> list[StepTruth]:
     """The partition of every step of every rank, by rank and step."""
-    waits: dict[tuple[int, int], int] = {
-        (truth.index, member.rank): member.wait_ns
-        for truth in instance_truths(simulation)
-        for member in truth.members
-    }
+    waits = waits_of(simulation)
     return [
         truth
         for rank, run in enumerate(simulation.ranks)
         for truth in rank_truths(rank, run, waits)
     ]
+
+
+def waits_of(simulation: Simulation) -> dict[tuple[int, int], int]:
+    """How long each member waited, by instance and rank, where all members are there."""
+    return {
+        (truth.index, member.rank): member.wait_ns
+        for truth in instance_truths(simulation)
+        for member in truth.members
+    }
 
 
 def rank_truths(rank: int, run: RankRun, waits: Mapping[tuple[int, int], int]) -> list[StepTruth]:

@@ -15,12 +15,12 @@ from typing import Any, Literal
 import msgspec
 
 from commscope.generator.catalog.plan import Plan
-from commscope.generator.dtypes import DTYPES
+from commscope.generator.dtypes import sent_as
 from commscope.generator.kineto_style import microseconds
 from commscope.generator.run_folder import truth_path
-from commscope.generator.schedule import Collective, Communication, Compute, Copy, Send
+from commscope.generator.schedule import Collective, Communication, Compute, Copy, op_of
 from commscope.generator.simulation import Activity, Simulation
-from commscope.generator.truth import StepTruth, instance_truths, step_truths
+from commscope.generator.truth import StepTruth, rank_truths, waits_of
 
 SCHEMA = "commscope.truth/1"
 #: How the times of an activity of a rank are known.
@@ -73,8 +73,7 @@ def write_truth(  # noqa: PLR0913 - each is one fact of the run
     Times of the simulation count from the earliest of the headers' ``monotonic_ns``.
     """
     origin = min(header.clock.monotonic_ns for header in headers)
-    steps = step_truths(simulation)
-    waits = _waits(simulation)
+    waits = waits_of(simulation)
     files = []
     for rank, header in enumerate(headers):
         since = header.clock.monotonic_ns - origin
@@ -82,7 +81,7 @@ def write_truth(  # noqa: PLR0913 - each is one fact of the run
         rows: list[Mapping[str, Any]] = [
             header_row(header, plan, engine),
             *own.operations(waits),
-            *own.steps([step for step in steps if step.rank == rank]),
+            *own.steps(rank_truths(rank, simulation.ranks[rank], waits)),
             *({"op": "cause", **dataclasses.asdict(cause)} for cause in plan.causes),
         ]
         path = truth_path(folder, rank)
@@ -118,15 +117,6 @@ def _line(row: Mapping[str, Any]) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
-
-
-def _waits(simulation: Simulation) -> Mapping[tuple[int, int], int]:
-    """How long each member of an instance waited."""
-    return {
-        (truth.index, member.rank): member.wait_ns
-        for truth in instance_truths(simulation)
-        for member in truth.members
-    }
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -165,13 +155,13 @@ class _Rank:
         return self._communication(activity, operation)
 
     def _communication(self, activity: Activity, operation: Communication) -> Mapping[str, Any]:
-        dtype = self.simulation.schedule.dtype
+        dtype = sent_as(self.simulation.schedule.dtype, operation.size_bytes)
         shared = {
             "op": "collective",
             "comm": operation.communicator,
             "bytes": operation.size_bytes,
-            "count": operation.size_bytes // DTYPES[dtype].size_bytes,
-            "dtype": dtype,
+            "count": operation.size_bytes // dtype.size_bytes,
+            "dtype": dtype.name,
         }
         if activity.instance is not None:
             shared["seq"] = self.simulation.instances[activity.instance].seq
@@ -179,7 +169,7 @@ class _Rank:
             known = operation.transfer_ns is not None
             planned = {"planned_us": _Us(operation.transfer_ns or 0)} if known else {}
             return {**shared, "name": operation.op, "coll": operation.op, **planned}
-        op = "send" if isinstance(operation, Send) else "recv"
+        op = op_of(operation)
         return {**shared, "name": op, "coll": op, "peer": operation.peer}
 
     def _waited(

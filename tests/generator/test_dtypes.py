@@ -36,7 +36,7 @@ def test_schedule_trace_log_and_truth_tell_the_same(dtype: str, tmp_path: Path) 
 
 
 def test_what_is_no_whole_element_is_sent_as_bytes() -> None:
-    assert sent_as("float32", 8, 6) == (1, "Byte", 1)
+    assert sent_as("float32", 8, 6) == ("uint8", 1, "Byte", 1)
     assert sent_as("float32", 8, 4) == DTYPES["float32"]
 
 

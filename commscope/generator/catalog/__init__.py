@@ -6,7 +6,7 @@ plan.schedule, plan.causes, plan.simulated()
 
 from commscope.generator.catalog.knobs import Knobs
 from commscope.generator.catalog.plan import Plan, PlannedCause, Scenario, Suite
-from commscope.generator.catalog.scenarios import GROUPS, SCENARIOS, expand, plan_of, suite_of
+from commscope.generator.catalog.scenarios import GROUPS, SCENARIOS, expand, plan_of
 
 __all__ = [
     "GROUPS",
@@ -18,5 +18,4 @@ __all__ = [
     "Suite",
     "expand",
     "plan_of",
-    "suite_of",
 ]

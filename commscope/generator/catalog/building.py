@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from commscope.generator.catalog.knobs import Knobs
-from commscope.generator.costs import HostCosts, Link, Network
+from commscope.generator.costs import Device, HostCosts, Link, Network
 from commscope.generator.planted_shape import US
 from commscope.generator.programs import COMPUTE, INPUT_LABEL, Job, ProgramBuilder
 from commscope.generator.schedule import (
     Collective,
     Communicator,
+    DeviceOperation,
     Pop,
     Push,
+    Record,
     Schedule,
     Sleep,
     Sync,
+    Wait,
     communicators,
 )
 
@@ -106,6 +109,29 @@ def _shares(duration_ns: int, parts: int) -> list[int]:
 def world(knobs: Knobs, name: str = "0", description: str = "default_pg") -> Communicator:
     """All ranks as one group."""
     return Communicator(name, tuple(range(knobs.ranks)), description)
+
+
+def device_of(knobs: Knobs, schedule: Schedule) -> Device:
+    """How a device runs it, in simulation: streams take hardware queues in turn, if told how many.
+
+    Their order is that of their first use.
+    """
+    contention = (knobs.slowdown_percent, 100)
+    if not knobs.queues:
+        return Device(contention=contention)
+    streams = dict.fromkeys(
+        operation.stream
+        for program in schedule.programs
+        for operation in program
+        if isinstance(operation, (DeviceOperation, Record, Wait))
+    )
+    queues = {stream: number % knobs.queues for number, stream in enumerate(streams)}
+    return Device(queues, contention)
+
+
+def env_of(knobs: Knobs) -> Mapping[str, str]:
+    """Variables by which a GPU of AMD does the same."""
+    return {"GPU_MAX_HW_QUEUES": str(knobs.queues)} if knobs.queues else {}
 
 
 def build(

@@ -30,6 +30,8 @@ def data_parallel(knobs: Knobs) -> Schedule:
 
     def write_step(program: RankProgram) -> None:
         for number in range(knobs.streams):
+            # Compute's stream is used first, as queues are given in that order.
+            program.order(COMPUTE, f"stream{number}")
             program.add(Copy(f"stream{number}", "h2d", _SMALL_COPY))
         for micro in range(knobs.accum):
             is_reduced = micro == knobs.accum - 1 or not knobs.no_sync

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from commscope.errors import UsageError
-from commscope.generator.dtypes import DEFAULT, DTYPES
+from commscope.generator.dtypes import DEFAULT, Name
 from commscope.generator.programs import Straggler
 
 Overlap = Literal["full", "tail", "none", "same-stream"]
@@ -79,7 +79,7 @@ class Knobs:
     collective: GradientOp = field(
         default="all_reduce", metadata=_about("Communication", "What gradients go through.")
     )
-    dtype: str = field(
+    dtype: Name = field(
         default=DEFAULT,
         metadata=_about("Communication", "Of what is sent."),
     )
@@ -158,10 +158,11 @@ class Knobs:
                 raise UsageError(f"--{name.replace('_', '-')} {value}: at least {least}")
         if self.gemm_n & (self.gemm_n - 1) or self.gemm_n > MOST_ROWS:
             raise UsageError(f"--gemm-n {self.gemm_n}: a power of two, 128 to {MOST_ROWS}")
-        if self.dtype not in DTYPES:
-            raise UsageError(f"--dtype {self.dtype}: one of {', '.join(DTYPES)}")
-        if self.collective not in get_args(GradientOp):
-            raise UsageError(f"--collective {self.collective}: {' or '.join(get_args(GradientOp))}")
+        for name, hint in get_type_hints(type(self)).items():
+            words = get_args(hint) if get_origin(hint) is Literal else ()
+            if words and getattr(self, name) not in words:
+                given = f"--{name.replace('_', '-')} {getattr(self, name)}"
+                raise UsageError(f"{given}: one of {', '.join(words)}")
 
     def require_ranks(self) -> None:
         """Raises UsageError where a straggler is no rank of the job, or its step none of it."""
@@ -189,8 +190,3 @@ class Knobs:
     def first_step(self) -> int:
         """Number of the first step: warm-up counts up to -1."""
         return -self.warmup
-
-    @property
-    def step_us(self) -> int:
-        """What compute of a step takes."""
-        return self.accum * self.layers * (self.fwd_us + self.bwd_us) + self.opt_us

@@ -97,16 +97,16 @@ def _in_line(_: Knobs) -> tuple[PlannedCause, ...]:
 SCENARIOS = (
     Scenario(
         "tp", "Each layer needs what was all-reduced before.",
-        tensor_parallel, _in_line, defaults={"msg_bytes": 32 * MIB},
+        tensor_parallel, _in_line, defaults={"msg_bytes": 32 * MIB}, strategy="tp",
     ),
     Scenario(
         "moe-a2a", "A hot expert: one rank computes for more tokens than the others.",
         experts, _hot, min_ranks=2, needs_real_collectives=True,
-        defaults={"hot_percent": 170},
+        defaults={"hot_percent": 170}, strategy="ep",
     ),
     Scenario(
         "pipeline", "So few micro-batches that stages wait for each other.",
         pipeline, lambda _: (PlannedCause("P1"),), min_ranks=2, needs_real_collectives=True,
-        defaults={"microbatches": 4},
+        defaults={"microbatches": 4}, strategy="pp",
     ),
 )  # fmt: skip

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from commscope.generator.catalog.knobs import Knobs
 from commscope.generator.costs import Device, HostCosts, Network
 from commscope.generator.schedule import Schedule
 from commscope.generator.simulate import simulate
 from commscope.generator.simulation import Simulation
+
+Strategy = Literal["ddp", "fsdp", "tp", "ep", "pp"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class PlannedCause:
 class Plan:
     """A job with its causes; without any it is healthy, and nothing above low may be found.
 
-    ``env`` are variables that the job needs.
+    ``env`` are variables that the job needs; a job in PyTorch is parallel by its ``strategy``.
     """
 
     scenario: str
@@ -38,6 +40,7 @@ class Plan:
     schedule: Schedule
     causes: tuple[PlannedCause, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
+    strategy: Strategy = "ddp"
     costs: HostCosts = field(default_factory=HostCosts)
     network: Network = field(default_factory=Network)
     device: Device = field(default_factory=Device)
@@ -56,17 +59,13 @@ def healthy(_: Knobs) -> tuple[PlannedCause, ...]:
     return ()
 
 
-def _own_queues(_: Knobs) -> Device:
-    """Streams run side by side."""
-    return Device()
-
-
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """A job that can be asked for by name.
 
     ``defaults`` are knobs that differ from those of others, unless they are given. On fewer ranks
-    than ``min_ranks`` its cause cannot show.
+    than ``min_ranks`` its cause cannot show, nor ``not_on`` some engines and vendors. ``strategy``
+    is how a job in PyTorch does the same.
     """
 
     name: str
@@ -77,5 +76,4 @@ class Scenario:
     needs_real_collectives: bool = False
     not_on: tuple[str, ...] = ()
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    env: Mapping[str, str] = field(default_factory=dict)
-    device: Callable[[Knobs], Device] = _own_queues
+    strategy: Strategy = "ddp"

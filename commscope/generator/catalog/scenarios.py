@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from commscope.errors import UsageError
@@ -15,9 +15,9 @@ from commscope.generator.catalog import (
     sharded,
     tutorial_job,
 )
-from commscope.generator.catalog.building import COSTS, NETWORK
+from commscope.generator.catalog.building import COSTS, NETWORK, device_of, env_of
 from commscope.generator.catalog.knobs import Knobs
-from commscope.generator.catalog.plan import Plan, Scenario, Suite
+from commscope.generator.catalog.plan import Plan, Scenario
 
 SCENARIOS: Mapping[str, Scenario] = {
     scenario.name: scenario
@@ -51,23 +51,29 @@ def plan_of(name: str, given: Mapping[str, Any] | None = None) -> Plan:
         raise UsageError(f"scenario {name} {reason}")
     knobs.require_ranks()
     knobs.require_size()
+    schedule = scenario.build(knobs)
     return Plan(
         scenario=name,
         knobs=knobs,
-        schedule=scenario.build(knobs),
+        schedule=schedule,
         causes=scenario.causes(knobs),
-        env=scenario.env,
+        env=env_of(knobs),
+        strategy=scenario.strategy,
         costs=COSTS,
         network=NETWORK,
-        device=scenario.device(knobs),
+        device=device_of(knobs, schedule),
     )
 
 
-def why_not(name: str, given: Mapping[str, Any], backend: str = "auto") -> str:
-    """Why a scenario cannot show its cause with the knobs that were given; empty where it can."""
+def why_not(name: str, given: Mapping[str, Any], places: Collection[str] = ()) -> str:
+    """Why a scenario cannot show its cause with the knobs that were given; empty where it can.
+
+    ``places``: what it is to be played on, engine and vendor.
+    """
     scenario, knobs = _scenario(name), _knobs(name, given)
-    if backend in scenario.not_on:
-        return f"shows nothing on {backend}"
+    refused = [place for place in scenario.not_on if place in places]
+    if refused:
+        return f"shows nothing on {refused[0]}"
     if knobs.ranks < scenario.min_ranks:
         return f"needs {scenario.min_ranks} ranks, and is given {knobs.ranks}"
     if scenario.needs_real_collectives and knobs.comm == "mock":
@@ -89,11 +95,6 @@ def expand(names: Sequence[str]) -> list[str]:
     for name in names:
         found += GROUPS[name] if name in GROUPS else [_scenario(name).name]
     return list(dict.fromkeys(found))
-
-
-def suite_of(names: Sequence[str], given: Mapping[str, Any] | None = None) -> Suite:
-    """The runs of some scenarios; raises UsageError where one of them cannot be."""
-    return tuple((name, plan_of(name, given)) for name in expand(names))
 
 
 def _scenario(name: str) -> Scenario:

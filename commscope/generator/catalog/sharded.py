@@ -45,9 +45,10 @@ def _gather(program: RankProgram, number: int) -> None:
 SCENARIOS = (
     Scenario(
         "fsdp", "Weights are gathered while the layer before computes.", fully_sharded, healthy,
+        strategy="fsdp",
     ),
     Scenario(
         "fsdp-no-prefetch", "Weights are gathered when the layer before has ended.",
-        fully_sharded, lambda _: (PlannedCause("O2"),), defaults={"prefetch": 0},
+        fully_sharded, lambda _: (PlannedCause("O2"),), defaults={"prefetch": 0}, strategy="fsdp",
     ),
 )  # fmt: skip

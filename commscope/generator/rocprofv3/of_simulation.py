@@ -23,13 +23,12 @@ from commscope.generator.rocprofv3.process import (
     Marker,
     Transfer,
 )
-from commscope.generator.schedule import Collective, Communication, Compute, Copy, Send
+from commscope.generator.schedule import Communication, Compute, Copy, op_of
 from commscope.generator.simulation import Activity, Simulation, Span
 
 #: Calls and ranges that launch nothing have correlations of their own.
 _FIRST_FREE = 1 << 20
 _VENDOR = "rocm"
-_HIP = "HIP_RUNTIME_API"
 _DIRECTIONS = {"h2d": "HOST_TO_DEVICE", "d2h": "DEVICE_TO_HOST"}
 _FUNCTIONS = {
     "all_reduce": "ncclAllReduce", "all_gather": "ncclAllGather", "barrier": "ncclAllReduce",
@@ -113,7 +112,7 @@ class _Process:
             called = activity.call_ns, activity.call_end_ns
             yield self._call(_launch(activity), *called, activity.correlation)
             if isinstance(activity.operation, Communication):
-                function = _FUNCTIONS[_op(activity.operation)]
+                function = _FUNCTIONS[op_of(activity.operation)]
                 yield self._call(function, *called, self._next(), "RCCL_API")
 
     def _call(
@@ -143,7 +142,7 @@ class _Process:
         """What rocprofv3 itself does not tell of a collective."""
         instance = activity.instance
         seq = "" if instance is None else f"seq={self.simulation.instances[instance].seq};"
-        return f"csg.coll;{seq}op={_op(operation)};bytes={operation.size_bytes}"
+        return f"csg.coll;{seq}op={op_of(operation)};bytes={operation.size_bytes}"
 
     def _next(self) -> int:
         self._free += 1
@@ -155,12 +154,6 @@ def _launch(activity: Activity) -> str:
     if isinstance(operation, Copy):
         return COPY_CALLS[_VENDOR][operation.memory]
     return LAUNCHES[_VENDOR]["kernel" if isinstance(operation, Compute) else "collective"]
-
-
-def _op(operation: Communication) -> str:
-    if isinstance(operation, Collective):
-        return operation.op
-    return "send" if isinstance(operation, Send) else "recv"
 
 
 def _label(span: Span) -> str:

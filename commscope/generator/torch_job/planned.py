@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import isqrt
 from pathlib import Path
 
-from commscope.errors import UsageError
 from commscope.generator.catalog.knobs import Knobs
 from commscope.generator.catalog.plan import Plan
 from commscope.generator.dtypes import DTYPES
@@ -16,10 +15,6 @@ from commscope.generator.torch_job.job.options import JobOptions, Late
 RECORDED = "recorded"
 NCCL, GLOO = "nccl", "gloo"  #: on ROCm, the backend called nccl is RCCL
 
-_STRATEGIES = {
-    "fsdp": "fsdp", "fsdp-no-prefetch": "fsdp", "tp": "tp", "moe-a2a": "ep", "pipeline": "pp",
-}  # fmt: skip
-_UNLIKE = {"queue-aliasing": "PyTorch makes streams of its own"}
 #: DistributedDataParallel arranges its buckets in the second step.
 _LEAST_WARMUP = 2
 _MATRICES = 8  #: of width * width, in a layer
@@ -44,7 +39,7 @@ class Where:
 
 
 def job_options(plan: Plan, where: Where) -> JobOptions:
-    """What the ranks are told; raises UsageError for a scenario that PyTorch cannot do."""
+    """What the ranks are told."""
     knobs, small = plan.knobs, where.backend == GLOO
     dtype = _CPU_DTYPE if small else knobs.dtype
     width = _CPU_WIDTH if small else width_of(knobs.layer_bytes, DTYPES[dtype].size_bytes)
@@ -78,11 +73,9 @@ def job_options(plan: Plan, where: Where) -> JobOptions:
 
 
 def strategy_of(plan: Plan) -> str:
-    """How a scenario is done; raises UsageError where PyTorch cannot."""
-    if plan.scenario in _UNLIKE:
-        raise UsageError(f"--engine torch: no {plan.scenario}, as {_UNLIKE[plan.scenario]}")
+    """How a scenario is done; DDP overlaps by itself, so that without overlap it is another job."""
     overlaps = plan.knobs.overlap in ("full", "tail")
-    return _STRATEGIES.get(plan.scenario, "ddp" if overlaps else "serial")
+    return "serial" if plan.strategy == "ddp" and not overlaps else plan.strategy
 
 
 def width_of(layer_bytes: int, element_bytes: int) -> int:

@@ -117,3 +117,30 @@ def test_groups_name_scenarios() -> None:
     assert expand(["straggler", "straggler-host"]) == list(GROUPS["straggler"])
     with pytest.raises(UsageError, match="no scenario is called nonsense; there are ddp-overlap"):
         plan_of("nonsense")
+
+
+@pytest.mark.parametrize(
+    ("places", "left_out"),
+    [
+        (("simulate",), set()),
+        (("host",), {"contention", "queue-aliasing"}),
+        (("hip", "nvidia"), {"queue-aliasing"}),
+        (("hip", "amd"), set()),
+        (("torch", "amd"), {"queue-aliasing"}),
+    ],
+)
+def test_scenarios_are_left_out_where_they_show_nothing(
+    places: tuple[str, ...], left_out: set[str]
+) -> None:
+    given = {"ranks": 2}
+    assert {name for name in SCENARIOS if why_not(name, given, places)} == left_out
+
+
+@pytest.mark.parametrize("scenario", ["ddp-tail", "queue-aliasing", "fsdp"])
+def test_streams_take_the_queues_in_turn_in_every_scenario(scenario: str) -> None:
+    plan = plan_of(scenario, {"queues": 2})
+    assert plan.env == {"GPU_MAX_HW_QUEUES": "2"}
+    queues = list(plan.device.queues.values())
+    assert queues == [number % 2 for number in range(len(queues))]
+    assert next(iter(plan.device.queues)) in ("compute", "gather")
+    assert plan_of(scenario, {"queues": 0}).device.queues == {}

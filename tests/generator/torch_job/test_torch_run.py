@@ -73,14 +73,9 @@ def test_scenarios_have_their_counterparts(scenario: str, strategy: str, tmp_pat
     assert read_options(str(path)) == options
 
 
-@pytest.mark.parametrize("scenario", sorted(set(SCENARIOS) - {"queue-aliasing"}))
+@pytest.mark.parametrize("scenario", sorted(SCENARIOS))
 def test_every_scenario_has_a_counterpart(scenario: str) -> None:
     assert job_options(plan_of(scenario), _where(NCCL)).strategy
-
-
-def test_what_pytorch_cannot_do_is_refused() -> None:
-    with pytest.raises(UsageError, match="no queue-aliasing, as PyTorch makes streams of its own"):
-        job_options(plan_of("queue-aliasing"), _where(NCCL))
 
 
 def test_sizes_follow_the_plan_on_gpus_and_stay_small_on_cpus() -> None:
