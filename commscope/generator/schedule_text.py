@@ -146,7 +146,7 @@ def from_text(text: str) -> Schedule:
     known: list[Communicator] = []
     hosts: list[str] = []
     programs: list[list[Operation]] = []
-    dtype = DEFAULT
+    dtype: str = DEFAULT
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
