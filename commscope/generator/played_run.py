@@ -13,7 +13,7 @@ from commscope.errors import UsageError
 from commscope.generator.catalog.plan import Plan
 from commscope.generator.playing import compiling
 from commscope.generator.playing.backends import choose_backend
-from commscope.generator.playing.collectors import choose
+from commscope.generator.playing.collectors import Collector, choose
 from commscope.generator.playing.environment import versions
 from commscope.generator.playing.launching import RankCommand, RankEnded
 from commscope.generator.playing.recording import RecordedHeader, Recording
@@ -47,7 +47,9 @@ def play_run(plan: Plan, choice: Choice, folder: Path) -> GeneratedRun:
     if choice.truth != "none":
         _write_truth(folder, played.recording, plan, choice.engine)
     return msgspec.structs.replace(
-        run, files=files_of(folder, run.world), versions=_versions(choice, played)
+        run,
+        files=files_of(folder, run.world),
+        versions=_versions(choice, launched.collector, played),
     )
 
 
@@ -135,11 +137,13 @@ def ends(ended: Sequence[RankEnded]) -> Mapping[str, Any]:
     }
 
 
-def _versions(choice: Choice, played: Played) -> dict[str, str]:
+def _versions(choice: Choice, collector: Collector, played: Played) -> dict[str, str]:
     header = played.recording.headers[0]
     library = {header.ccl: str(header.ccl_version)} if header.ccl_version else {}
     installed = {} if choice.engine == "host" else versions()
-    return {"commscope": __version__, **installed, **library, "device": header.device_name}
+    profiler = {collector.name: collector.version} if collector.version else {}
+    found = {**installed, **profiler, **library}
+    return {"commscope": __version__, **found, "device": header.device_name}
 
 
 def _write_truth(folder: Path, recording: Recording, plan: Plan, engine: str) -> None:

@@ -10,11 +10,11 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 _NAME = "rocprofv3"
-_DEFAULT_PLACE = "/opt/rocm/bin"
+_DEFAULT_ROOT = "/opt/rocm"
 _TIMEOUT_S = 10.0
 _TRACES = ("--kernel-trace", "--memory-copy-trace", "--hip-runtime-trace", "--marker-trace")
 #: Since ROCm 6.3.
@@ -24,32 +24,55 @@ _ROCPD_SINCE = (1, 0)
 #: The version that comes with a release of ROCm, the newest first.
 _OF_ROCM = (((7, 0), (1, 0)), ((6, 4), (0, 6)), ((6, 3), (0, 5)), ((6, 2), (0, 4)))
 
+#: Taken for one that does not tell its version.
+OLDEST = _OF_ROCM[-1][1]
+
+#: ROCm/TheRock issue 8229.
+MI300A = (
+    "in ROCm 10.0 several rocprofv3 at a time on the MI300As of a node can reset the node: there,"
+    " profile one rank"
+)
 WHOLE_RUN = (
     "rocprofv3 records the whole run of each rank, not only the steps asked for: keep the run"
-    " short. In ROCm 10.0 several at a time on the MI300As of a node can reset the node:"
-    " there, profile one rank"
+    f" short; {MI300A}"
 )
 
 
 def command(environment: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """The words before the output folder, and lines to show; no words where it is missing."""
-    path = os.pathsep.join((environment.get("PATH", os.defpath), _DEFAULT_PLACE))
-    program = shutil.which(_NAME, path=path)
+    program = program_of_rocm(_NAME, environment)
     if program is None:
         return [], [f"{_NAME} is not installed: the job runs without a profiler"]
     version = installed_version(program)
     warnings = [WHOLE_RUN]
     if version is None:
-        version = _OF_ROCM[-1][1]
+        version = OLDEST
         warnings.append(f"{program} does not tell its version: RCCL's calls are not recorded")
     return [program, *flags(version)], warnings
 
 
-def flags(version: tuple[int, int]) -> list[str]:
-    """The options that a version understands and that commscope's readers want."""
-    rccl = ["--rccl-trace"] if version >= _RCCL_SINCE else []
-    layout = "rocpd" if version >= _ROCPD_SINCE else "json"
-    return [*_TRACES, *rccl, "--output-format", layout]
+def program_of_rocm(name: str, environment: Mapping[str, str]) -> str | None:
+    """Where a program of ROCm is: on the PATH, in ``ROCM_PATH`` or in the usual place."""
+    own = os.path.join(environment.get("ROCM_PATH") or _DEFAULT_ROOT, "bin")
+    path = os.pathsep.join((environment.get("PATH", os.defpath), own))
+    return shutil.which(name, path=path)
+
+
+def flags(version: tuple[int, int], layouts: Sequence[str] = ()) -> list[str]:
+    """The options that a version understands; without layouts that which is analysed best."""
+    rccl = ["--rccl-trace"] if records_rccl(version) else []
+    best = "rocpd" if writes_rocpd(version) else "json"
+    return [*_TRACES, *rccl, "--output-format", *(layouts or (best,))]
+
+
+def records_rccl(version: tuple[int, int]) -> bool:
+    """Whether a version records the calls of RCCL."""
+    return version >= _RCCL_SINCE
+
+
+def writes_rocpd(version: tuple[int, int]) -> bool:
+    """Whether a version writes rocpd's database."""
+    return version >= _ROCPD_SINCE
 
 
 def installed_version(program: str) -> tuple[int, int] | None:

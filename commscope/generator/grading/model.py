@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 from commscope._version import __version__
-from commscope.sanitize import json_text
 
 SCHEMA = "commscope.grade/1"
 
@@ -251,8 +250,3 @@ def grades_dict(grades: Sequence[Grade]) -> dict[str, Any]:
         "result": "fail" if exit_code(grades) else "pass",
         "runs": [grade.to_dict() for grade in grades],
     }
-
-
-def grades_json(grades: Sequence[Grade]) -> str:
-    """The contract as text: sorted keys, equal bytes for equal input."""
-    return json_text(grades_dict(grades))

@@ -35,11 +35,6 @@ class Truths:
         first = min(self.of_rank, default=None)
         return None if first is None else self.of_rank[first].header
 
-    @property
-    def is_simulated(self) -> bool:
-        """Whether all of it is exact."""
-        return self.header is not None and self.header.is_simulated
-
 
 def read_truths(files: Sequence[Path], run: GeneratedRun | None = None) -> Truths:
     """Reads the truth files of a run, of which run.json may tell more."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from commscope.collect.profiling.rocprofv3 import program_of_rocm
 from commscope.errors import UsageError
 
 _KFD_NODES = Path("/sys/class/kfd/kfd/topology/nodes")
@@ -75,7 +75,7 @@ def _nvidia() -> str | None:
 
 def _output(*command: str) -> str:
     """What a program prints; nothing where it is not there or fails."""
-    path = shutil.which(command[0]) or _in_rocm(command[0])
+    path = program_of_rocm(command[0], os.environ)
     if path is None:
         return ""
     try:
@@ -85,8 +85,3 @@ def _output(*command: str) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout if done.returncode == 0 else ""
-
-
-def _in_rocm(name: str) -> str | None:
-    path = Path(os.environ.get("ROCM_PATH", "/opt/rocm"), "bin", name)
-    return str(path) if os.access(path, os.X_OK) else None

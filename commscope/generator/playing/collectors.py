@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,17 +21,7 @@ PROFILERS = ("auto", "rocprofv3", "rocprof", "cupti", "kineto", "own", "none")
 FORMATS = ("rocpd", "json", "csv", "pftrace", "otf2")
 
 TRACE_NAME = "trace"
-_ROCPD_SINCE = (1, 0)
-_RCCL_SINCE = (0, 5)
-_ROCM = "/opt/rocm/bin"
-_TRACES = ("--kernel-trace", "--memory-copy-trace", "--hip-runtime-trace", "--marker-trace")
 _PLAYER = Path(__file__).with_name("under_torch.py")
-
-#: ROCm/TheRock issue 8229.
-MI300A_WARNING = (
-    "several rocprofv3 at a time on the MI300As of a node have reset the node (ROCm 10.0): "
-    "profile one rank, --profile-ranks 0"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +33,6 @@ class Collector:
 
     name: str
     version: str = ""
-    formats: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     inside: bool = False
     shared: bool = False
@@ -66,16 +54,18 @@ def choose(
     """
     if wanted not in PROFILERS:
         raise UsageError(f"--profiler {wanted}: one of {', '.join(PROFILERS)}")
-    if wanted == "auto":
-        return _best(backend, formats, python, environment)
-    if wanted not in _FOR[backend]:
+    if wanted not in ("auto", *_FOR[backend]):
         raise UsageError(
             f"--profiler {wanted} sees nothing of the backend {backend}: one of "
             f"{', '.join(_FOR[backend])}"
         )
-    found = _found(wanted, formats, python, environment)
+    names = _FOR[backend] if wanted == "auto" else (wanted,)
+    tried = (_found(name, formats, python, environment) for name in names)
+    found = next((it for it in tried if it is not None), None)
     if found is None:
         raise UsageError(f"--profiler {wanted}: {_MISSING[wanted]}")
+    if formats and found.name != "rocprofv3":
+        raise UsageError(f"--formats: are those of rocprofv3; the profiler here is {found.name}")
     return found
 
 
@@ -84,19 +74,13 @@ _FOR = {
     "nvidia": ("cupti", "kineto", "none"),
     "host": ("own", "none"),
 }
+_NOT_ROCM = "neither on the PATH nor in the bin of ROCM_PATH or /opt/rocm"
 _MISSING = {
-    "rocprofv3": f"rocprofv3 is neither on the PATH nor in {_ROCM}",
-    "rocprof": f"rocprof is neither on the PATH nor in {_ROCM}",
+    "rocprofv3": f"rocprofv3 is {_NOT_ROCM}",
+    "rocprof": f"rocprof is {_NOT_ROCM}",
     "cupti": "CUPTI's headers and library were not found in CUDA or beside torch",
     "kineto": "torch is not installed here: --python tells another Python that has it",
 }
-
-
-def _best(
-    backend: str, formats: Sequence[str], python: str | None, environment: Mapping[str, str]
-) -> Collector:
-    tried = (_found(name, formats, python, environment) for name in _FOR[backend])
-    return next(found for found in tried if found is not None)
 
 
 def _found(
@@ -104,21 +88,16 @@ def _found(
 ) -> Collector | None:
     """The collector, or null where it is not installed."""
     if name == "rocprofv3":
-        program = _rocm_program(name, environment)
+        program = rocprofv3.program_of_rocm(name, environment)
         return None if program is None else around_rocprofv3(program, formats)
     if name == "rocprof":
-        program = _rocm_program(name, environment)
+        program = rocprofv3.program_of_rocm(name, environment)
         return None if program is None else _around_rocprof(program)
     if name == "cupti":
         return Collector(name, inside=True) if find_cupti() else None
     if name == "kineto":
         return _under_torch(python)
     return Collector(name, inside=name == "own")
-
-
-def _rocm_program(name: str, environment: Mapping[str, str]) -> str | None:
-    path = os.pathsep.join((environment.get("PATH", os.defpath), _ROCM))
-    return shutil.which(name, path=path)
 
 
 def around_rocprofv3(program: str, formats: Sequence[str] = ()) -> Collector:
@@ -128,21 +107,22 @@ def around_rocprofv3(program: str, formats: Sequence[str] = ()) -> Collector:
     used, as it does not know torchrun's variables. Raises UsageError.
     """
     known = rocprofv3.installed_version(program)
-    version = known or (0, 4)
-    chosen = tuple(formats) or (("rocpd",) if version >= _ROCPD_SINCE else ("json",))
-    for name in chosen:
-        if name not in FORMATS or (name == "rocpd" and version < _ROCPD_SINCE):
+    version = known or rocprofv3.OLDEST
+    for name in formats:
+        if name not in FORMATS or (name == "rocpd" and not rocprofv3.writes_rocpd(version)):
             raise UsageError(f"--formats {name}: {program} {_said(version)} does not write it")
-    rccl = ("--rccl-trace",) if version >= _RCCL_SINCE else ()
-    flags = (*_TRACES, *rccl, "--output-format", *chosen)
+    flags = rocprofv3.flags(version, formats)
     no_rccl = f"{program} {_said(version)}: calls of RCCL are not recorded (ROCm 6.3 does)"
     unknown = f"{program} does not tell its version: taken for that of ROCm 6.2"
-    warnings = (*((unknown,) if known is None else ()), *(() if rccl else (no_rccl,)))
+    warnings = (
+        *((unknown,) if known is None else ()),
+        *(() if rocprofv3.records_rccl(version) else (no_rccl,)),
+    )
 
     def wrap(words: Sequence[str], folder: Path) -> tuple[str, ...]:
         return (program, *flags, "-d", str(folder), "-o", TRACE_NAME, "--", *words)
 
-    return Collector("rocprofv3", _said(version), chosen, warnings, wrap=wrap)
+    return Collector("rocprofv3", _said(version) if known else "", warnings, wrap=wrap)
 
 
 def _said(version: tuple[int, int]) -> str:
@@ -157,7 +137,7 @@ def _around_rocprof(program: str) -> Collector:
         return (program, "--hip-trace", "--roctx-trace", "-d", str(folder), "-o", output, *words)
 
     warning = f"{program} is deprecated, and does not record the calls of RCCL: install rocprofv3"
-    return Collector("rocprof", formats=("json",), warnings=(warning,), wrap=wrap)
+    return Collector("rocprof", warnings=(warning,), wrap=wrap)
 
 
 def _under_torch(python: str | None) -> Collector | None:
@@ -169,7 +149,7 @@ def _under_torch(python: str | None) -> Collector | None:
         trace = str(folder / f"{TRACE_NAME}.json.gz")
         return (interpreter, str(_PLAYER), trace, *words)
 
-    return Collector("kineto", formats=("kineto",), shared=True, wrap=wrap)
+    return Collector("kineto", shared=True, wrap=wrap)
 
 
 def traces_in(folder: Path) -> list[Path]:

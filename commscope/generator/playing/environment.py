@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
 from commscope.collect import host_facts
+from commscope.collect.profiling.rocprofv3 import program_of_rocm
 from commscope.errors import UsageError
 
 TOPOLOGY = "topology"
@@ -80,8 +80,7 @@ def _installed(package: str) -> str:
 
 
 def _first_line(words: tuple[str, ...], environment: Mapping[str, str]) -> str:
-    path = os.pathsep.join((environment.get("PATH", os.defpath), "/opt/rocm/bin"))
-    program = shutil.which(words[0], path=path)
+    program = program_of_rocm(words[0], environment)
     if program is None:
         return ""
     try:

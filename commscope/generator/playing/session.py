@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from commscope.collect.profiling.rocprofv3 import MI300A
 from commscope.errors import CommscopeError, UsageError
 from commscope.generator.playing import activity_trace, collectors, compiling, environment
 from commscope.generator.playing.backends import choose_backend
@@ -53,14 +54,13 @@ class PlayOptions:
 class Launched:
     """Ranks that have ended, well or not, within ``limit_s``.
 
-    ``tools`` says what became of each of the vendors' tools, ``warnings`` are lines to show.
+    ``warnings`` are lines to show.
     """
 
     backend: str
     collector: Collector
     ended: tuple[RankEnded, ...]
     limit_s: float
-    tools: Mapping[str, str]
     warnings: tuple[str, ...]
 
 
@@ -116,12 +116,13 @@ def play(schedule: Schedule, options: PlayOptions, run: Path) -> Launched:
         backend, options.arch, compiler=options.compiler, shared=collector.shared
     )
     _lay_out(schedule, run)
-    tools = {} if backend == "host" else environment.save_topology(run)
+    if backend != "host":
+        environment.save_topology(run)
     warnings = [*collector.warnings, *_mi300a_warnings(collector, options, run, schedule)]
     limit_s = 2 * options.timeout_s + max(map(_planned_s, schedule.programs), default=0)
     with tempfile.TemporaryDirectory(prefix="commscope-") as meet:
         ended = launch(commands(schedule, options, run, program, Path(meet)), limit_s)
-    return Launched(backend, collector, tuple(ended), limit_s, tools, tuple(warnings))
+    return Launched(backend, collector, tuple(ended), limit_s, tuple(warnings))
 
 
 def read_back(schedule: Schedule, options: PlayOptions, run: Path, launched: Launched) -> Played:
@@ -189,7 +190,7 @@ def _mi300a_warnings(
 ) -> list[str]:
     profiled = sum(_is_profiled(options, rank) for rank in range(len(schedule.programs)))
     several = collector.name == "rocprofv3" and profiled > 1
-    return [collectors.MI300A_WARNING] if several and environment.has_mi300a(run) else []
+    return [f"{MI300A} (--profile-ranks 0)"] if several and environment.has_mi300a(run) else []
 
 
 def _planned_s(program: Program) -> float:

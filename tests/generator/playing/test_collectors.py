@@ -90,14 +90,13 @@ def test_an_exit_code_of_the_program_comes_through(tmp_path: Path) -> None:
 def test_the_best_that_is_installed_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(collectors, "_ROCM", str(tmp_path / "none"))
     monkeypatch.setattr(collectors.importlib.util, "find_spec", lambda _: None)
-    nothing = {"PATH": str(tmp_path / "empty")}
+    nothing = {"PATH": str(tmp_path / "empty"), "ROCM_PATH": str(tmp_path)}
     assert choose("auto", "amd", environment=nothing).name == "none"
     _stand_in(tmp_path / "bin", "1.0")
     assert choose("auto", "amd", environment={"PATH": str(tmp_path / "bin")}).name == "rocprofv3"
     (tmp_path / "bin/rocprofv3").rename(tmp_path / "bin/rocprof")
-    older = choose("auto", "amd", environment={"PATH": str(tmp_path / "bin")})
+    older = choose("auto", "amd", environment=nothing)  # it is in ROCM_PATH
     assert older.wrap(("p",), tmp_path)[1:3] == ("--hip-trace", "--roctx-trace")
     assert choose("auto", "host").name == "own"
 
@@ -121,8 +120,13 @@ def test_kineto_plays_a_shared_object_under_the_python_that_has_torch(tmp_path: 
     ],
 )
 def test_a_profiler_that_cannot_be_had_is_said(
-    wanted: str, backend: str, says: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    wanted: str, backend: str, says: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(collectors, "_ROCM", str(tmp_path))
     with pytest.raises(UsageError, match=says):
-        choose(wanted, backend, environment={"PATH": str(tmp_path)})
+        choose(wanted, backend, environment={"PATH": str(tmp_path), "ROCM_PATH": str(tmp_path)})
+
+
+def test_formats_are_refused_where_no_profiler_writes_them(tmp_path: Path) -> None:
+    nothing = {"PATH": str(tmp_path), "ROCM_PATH": str(tmp_path)}
+    with pytest.raises(UsageError, match="--formats: are those of rocprofv3; the profiler here is"):
+        choose("none", "amd", ["csv"], environment=nothing)
