@@ -10,6 +10,12 @@ _PATH = "/timeline"
 _AROUND, _LEAST_NS = 0.3, 2_000
 
 
+def around(start_ns: int, end_ns: int) -> tuple[int, int]:
+    """A place with something on either side."""
+    more = max(round((end_ns - start_ns) * _AROUND), _LEAST_NS)
+    return start_ns - more, end_ns + more
+
+
 def on_common_clock(run: LoadedRun, rank: int, at_ns: int) -> int:
     """A time of the rank's own clock on that of all ranks; both since the origin of the report."""
     if rank not in run.view.ranks:
@@ -23,8 +29,8 @@ def timeline_link(data: AppData, run: int, rank: int, start_ns: int, end_ns: int
     Times are those of the rank's own clock, since the origin.
     """
     start, end = (on_common_clock(data.runs[run], rank, at) for at in (start_ns, end_ns))
-    around = max(round((end - start) * _AROUND), _LEAST_NS)
-    return data.link(_PATH, run, t0=start - around, t1=end + around, sel=f"{start}-{end}")
+    t0, t1 = around(start, end)
+    return data.link(_PATH, run, t0=t0, t1=t1, sel=f"{start}-{end}")
 
 
 def finding_link(data: AppData, run: int, found: Finding, place: int = 0) -> str:

@@ -36,6 +36,11 @@
     );
   };
 
+  function noneWords(engine) {
+    const some = engine.found && countShown(engine);
+    return some ? "nothing else is found in the lanes that are shown" : "nothing is found in the lanes that are shown";
+  }
+
   // What there is to go to: the lanes that are shown and have matches.
   function lanesToSearch(engine) {
     const shown = lanesShown(engine);
@@ -60,7 +65,7 @@
       return place;
     });
     const row = found && cs.laneRow(engine, found.lane);
-    if (!row) return void engine.announce("nothing else is found in the lanes that are shown");
+    if (!row) return void engine.announce(noneWords(engine));
     engine.scrollToRank(row.rank);
     await cs.focusAt(engine, row, found, turn);
   };

@@ -18,18 +18,17 @@ from commscope.dashboards.pages import drawer, drawer_finding
 from commscope.dashboards.pages.drawer_finding import Seen, seen
 from commscope.dashboards.pages.drawer_idle import of_idle
 from commscope.dashboards.pages.timeline_link import Wanted, wanted
+from commscope.dashboards.places import around
 from commscope.dashboards.theme import PALETTE
 from commscope.dashboards.urlstate import UrlState
 
 PATH, TITLE = "/timeline", "Timeline"
 _ID, _DRAWER, _RUN, _LINK = "timeline", "timeline-drawer", "timeline-run", "timeline-link"
 _Told = Mapping[str, Any]
-#: What is shown on either side of a finding's place, as a share of it, and at the least.
-_AROUND, _LEAST_NS = 0.3, 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Drawn:
     """The drawer, and what the timeline draws: a collective, an arrow, a stretch; where it goes."""
 
     parts: list[Component]
@@ -60,7 +59,7 @@ def layout(app_data: AppData, state: UrlState) -> Component:
 
 
 def _timeline(
-    app_data: AppData, number: int, asked: Wanted, found: Seen | None, made: Shown
+    app_data: AppData, number: int, asked: Wanted, found: Seen | None, made: Drawn
 ) -> Timeline:
     view = app_data.runs[number].view
     return timeline_of(
@@ -124,13 +123,13 @@ def _viewport(asked: Wanted, found: Seen | None, instance: _Told | None) -> _Tol
     if asked.viewport is not None:
         return asdict(asked.viewport)
     if found is not None and found.rank is not None:
-        around = max(round((found.t1 - found.t0) * _AROUND), _LEAST_NS)
-        return {"t0": found.t0 - around, "t1": found.t1 + around}
+        t0, t1 = around(found.t0, found.t1)
+        return {"t0": t0, "t1": t1}
     if instance is None or asked.instance is None:
         return None
     place = _place_of(instance)
-    around = place["t1"] - place["t0"]
-    return {"t0": place["t0"] - around, "t1": place["t1"] + around}
+    length = place["t1"] - place["t0"]
+    return {"t0": place["t0"] - length, "t1": place["t1"] + length}
 
 
 def present(run: LoadedRun) -> list[int]:
@@ -138,7 +137,7 @@ def present(run: LoadedRun) -> list[int]:
     return sorted({category for lane in run.view.lanes for category in lane.covered})
 
 
-def _first(app_data: AppData, number: int, asked: Wanted, found: Seen | None) -> Shown:
+def _first(app_data: AppData, number: int, asked: Wanted, found: Seen | None) -> Drawn:
     """What is shown before anything was clicked."""
     run = app_data.runs[number]
     picked, selection = _picked(asked), _selected(run, asked)
@@ -150,14 +149,14 @@ def _first(app_data: AppData, number: int, asked: Wanted, found: Seen | None) ->
     return _of_instance(run, asked.instance)
 
 
-def _of_finding(app_data: AppData, number: int, found: Seen) -> Shown:
+def _of_finding(app_data: AppData, number: int, found: Seen) -> Drawn:
     parts = drawer_finding.of_finding(app_data, number, found)
-    return Shown(parts, stretch=found.stretch())
+    return Drawn(parts, stretch=found.stretch())
 
 
-def _of_instance(run: LoadedRun, number: int) -> Shown:
+def _of_instance(run: LoadedRun, number: int) -> Drawn:
     instance = run.view.instance(number)
-    return Shown(drawer.of_instance(instance), overlay(instance))
+    return Drawn(drawer.of_instance(instance), overlay(instance))
 
 
 def overlay(instance: InstanceDetails) -> dict[str, Any]:
@@ -198,16 +197,16 @@ def latest(picked: _Told | None, selection: _Told | None) -> tuple[str, _Told | 
     return ("picked", picked) if counts[0] > counts[1] else ("selection", selection)
 
 
-def shown(app_data: AppData, number: int, picked: _Told | None, selection: _Told | None) -> Shown:
+def shown(app_data: AppData, number: int, picked: _Told | None, selection: _Told | None) -> Drawn:
     """What is shown of what was clicked or selected."""
     run = app_data.runs[number]
     what, told = latest(picked, selection)
     if told is None:
-        return Shown(drawer.of_run(run))
+        return Drawn(drawer.of_run(run))
     if what == "selection":
         t0, t1 = int(told["t0"]), int(told["t1"])
         found = run.view.select(t0, t1, told["ranks"] or run.view.ranks)
-        return Shown(drawer.of_selection(found, len(run.view.ranks), number, app_data.prefix))
+        return Drawn(drawer.of_selection(found, len(run.view.ranks), number, app_data.prefix))
     if "finding" in told:
         made = _of_finding(app_data, number, seen(run, str(told["finding"]), int(told["place"])))
         return _led(made, made.stretch, told)
@@ -217,7 +216,7 @@ def shown(app_data: AppData, number: int, picked: _Told | None, selection: _Told
     return _of_click(app_data, number, told)
 
 
-def _led(made: Shown, place: _Told | None, told: _Told) -> Shown:
+def _led(made: Drawn, place: _Told | None, told: _Told) -> Drawn:
     """The same, with where the timeline goes to."""
     if place is None:
         return made
@@ -225,34 +224,34 @@ def _led(made: Shown, place: _Told | None, told: _Told) -> Shown:
     return replace(made, goto=goto)
 
 
-def _of_click(app_data: AppData, number: int, told: _Told) -> Shown:
+def _of_click(app_data: AppData, number: int, told: _Told) -> Drawn:
     run = app_data.runs[number]
     if told["event"] is None:
         return _of_place(app_data, number, told)
     event = run.view.event(int(told["lane"]), int(told["event"]))
     if event.kind == "steps":
         inside = run.view.select(event.start, event.start + event.dur, run.view.ranks)
-        return Shown(drawer.of_step(event, inside, number, app_data.prefix))
+        return Drawn(drawer.of_step(event, inside, number, app_data.prefix))
     instance = None if event.instance is None else run.view.instance(event.instance)
     parts = drawer.of_event(event)
     if instance is not None:
         parts += drawer.of_instance(instance, event.rank)
-    return Shown(parts, None if instance is None else overlay(instance), flow_of(event))
+    return Drawn(parts, None if instance is None else overlay(instance), flow_of(event))
 
 
-def _of_place(app_data: AppData, number: int, told: _Told) -> Shown:
+def _of_place(app_data: AppData, number: int, told: _Told) -> Drawn:
     """Where a lane has no event: why communication is exposed, or why the device is idle."""
     run, rank, t = app_data.runs[number], int(told["rank"]), int(told["t"])
     gap = run.view.gap_at(rank, t) if told["kind"] == "exposed" else None
     if gap is not None:
-        return Shown(drawer.of_gap(gap))
+        return Drawn(drawer.of_gap(gap))
     idle = run.view.idle_at(rank, t)
     if idle is None:
-        return Shown(drawer.of_nothing(told["kind"], rank))
+        return Drawn(drawer.of_nothing(told["kind"], rank))
     found = drawer_finding.covering(run, rank, idle.t0, idle.t1)
     line = None if found is None else drawer_finding.line_of(app_data, number, found)
     parts = of_idle(idle, line, lambda instance: app_data.link(PATH, number, inst=instance))
-    return Shown(parts, stretch={"rank": rank, "t0": idle.t0, "t1": idle.t1})
+    return Drawn(parts, stretch={"rank": rank, "t0": idle.t0, "t1": idle.t1})
 
 
 def register(app: Dash, app_data: AppData) -> None:
